@@ -7,6 +7,10 @@
 #ifndef POOLMARK_BASE_H
 #define POOLMARK_BASE_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -63,6 +67,7 @@ enum { TINY = 0 };
 #define owner_add(field, value) ((void)((field) += (value)))
 #endif
 #define hint_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define hint_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 
 static inline size_t align_up(size_t n, size_t power_of_two)
 {

@@ -4,7 +4,8 @@
  * It lies in private memory, or with POOL_LIVE in a shared file that survives every end of the process. The dump is
  * this page rendered (report.h), by the same code in the process and in the tools that read a page file.
  *
- * Layout: struct page, then `shard_count` struct shard, of which the first `shards_used` are valid. Each shard belongs
+ * Layout: struct page, then `shard_count` struct shard, of which the first `shards_used` are valid; the first holds what the last dump
+ * saw in the bins of all threads (process.c). Each shard belongs
  * to one thread at a time, which alone writes it, with plain stores and on slow paths only; a shard passes on to the
  * next thread with its numbers, so nothing is ever lost or folded. Event counts are sums over shards. Levels (bytes
  * now and at the peak) are shared and kept by atomic additions, see level_add.
@@ -135,8 +136,38 @@ struct page {
     struct page_tick timeline[PAGE_TIMELINE];
 };
 
-/* This process's page. Points to a small static one until counters_start has run. */
+/* This process's page; NULL before counters_start. */
 HIDDEN extern struct page *page;
+
+/* Makes the page, in private memory, with its constant parts filled. Once, before any other function. */
+HIDDEN void counters_start(void);
+
+/* Bytes of the page with all shards that it can have. */
+HIDDEN size_t counters_bytes(void);
+
+/*
+ * Puts the page into an open file of counters_bytes() bytes, at the same address; what it holds is kept. False (and
+ * nothing changed) if the file cannot be mapped or has no room: a full file system must not become a SIGBUS later.
+ */
+HIDDEN bool counters_share(int fd);
+
+/* In a forked child: the page becomes private again, with the same content. */
+HIDDEN void counters_unshare(void);
+
+/* A shard for a thread, an unused one if there is one. Call with the list of threads locked. Never NULL. */
+HIDDEN struct shard *counters_shard(void);
+
+/* Adds to a level that any thread may change. Cheap in a process that has never had two threads. */
+HIDDEN void level_add(struct level *level, int64_t bytes);
+
+/* Records that a level's quantity was `seen` and cannot have been above `bound`. */
+HIDDEN void level_peak(struct level *level, int64_t seen, int64_t bound);
+
+/* One more warning line in the dump; said once. */
+HIDDEN void counters_warn(const char *line);
+
+/* Nanoseconds since the start of the process as the page knows it. */
+HIDDEN uint64_t counters_clock(void);
 
 static inline struct shard *page_shard(const struct page *from, unsigned index)
 {

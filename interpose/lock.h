@@ -16,6 +16,7 @@
 #include "base.h"
 
 enum lock_rank {
+    RANK_GUEST,   // thread.c: the block that threads without one share
     RANK_THREADS, // thread.c: the list of threads
     RANK_POOL,    // a policy's own locks and depots
     RANK_CLASS,   // span.c: the spans of one class
@@ -28,12 +29,13 @@ struct lock {
     _Atomic uint32_t word; // any thread
 };
 
-HIDDEN void lock_acquire(struct lock *lock, enum lock_rank rank);
+/* Returns whether the caller had to sleep. */
+HIDDEN bool lock_acquire(struct lock *lock, enum lock_rank rank);
 HIDDEN bool lock_try(struct lock *lock, enum lock_rank rank);
 HIDDEN void lock_release(struct lock *lock, enum lock_rank rank);
 
-/* How often any thread slept in lock_acquire. A sum over all locks. */
-HIDDEN uint64_t lock_waits(void);
+/* Whether the calling thread holds it. */
+HIDDEN bool lock_is_mine(struct lock *lock);
 
 /*
  * In a forked child, before it has threads: true if `lock` was free or is held by the calling thread itself. False if

@@ -17,11 +17,20 @@ HIDDEN void *os_reserve(size_t bytes, size_t align);
 /* Makes a part of a reservation readable and writable; its pages are zero at first touch. False if refused. */
 HIDDEN bool os_commit(void *start, size_t bytes);
 
+/* Makes the pages of a range present now. False if memory or the file system behind it has no room. */
+HIDDEN bool os_populate(void *start, size_t bytes);
+
 /* Gives the pages back; the range stays usable and reads as zeros. False if the kernel refused (locked memory). */
 HIDDEN bool os_purge(void *start, size_t bytes);
 
-/* Gives address space and memory back. */
-HIDDEN void os_unmap(void *start, size_t bytes);
+/* Keeps huge pages out of a range: they would make memory resident that nobody has touched. */
+HIDDEN void os_no_huge_pages(void *start, size_t bytes);
+
+/* Gives address space and memory back. `usable`: how much of it was mapped or committed. */
+HIDDEN void os_unmap(void *start, size_t bytes, size_t usable);
+
+/* Bytes that are mapped or committed now, whether resident or not; their peak, and the clock (os_clock_coarse) then. */
+HIDDEN size_t os_mapped(size_t *ret_peak, uint64_t *ret_peak_at);
 
 /* Moves or resizes a mapping (mremap, may move). NULL if refused: the old mapping is then unchanged. */
 HIDDEN void *os_remap(void *start, size_t old_bytes, size_t new_bytes);

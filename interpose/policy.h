@@ -71,10 +71,11 @@ HIDDEN void bin_swap_spare(struct thread *self, unsigned class);
 HIDDEN unsigned bin_count(const struct thread *self, unsigned class);
 HIDDEN unsigned bin_spare_count(const struct thread *self, unsigned class);
 
-/* Takes the whole content out of the (bin, spare), or puts one in where there is nothing yet. */
+/* Takes the whole content of the bin or the spare out (the caller has it in hand then), or puts a chain in: false if the
+ * bin is not empty or too small. */
 HIDDEN struct chain bin_take(struct thread *self, unsigned class);
 HIDDEN struct chain bin_take_spare(struct thread *self, unsigned class);
-HIDDEN void bin_put(struct thread *self, unsigned class, struct chain chain);
+HIDDEN bool bin_put(struct thread *self, unsigned class, struct chain chain);
 
 /* Tells the counters that blocks went into (+) or out of (-) the policy's shared store, by the caller's hand. */
 HIDDEN void count_stored(struct thread *self, unsigned class, long blocks);
@@ -89,8 +90,11 @@ HIDDEN void chain_trim(struct thread *self, unsigned class, struct chain chain);
 HIDDEN bool pools_have_room(unsigned class, size_t blocks);
 HIDDEN bool bins_have_room(const struct thread *self, unsigned class, size_t blocks);
 
-/* Times the caller's bin of this class was found empty or full since it last grew: for capacities that follow use. */
-HIDDEN unsigned bin_pressure(const struct thread *self, unsigned class);
+/* Blocks that the caller's bin may hold now: for capacities that follow use. */
+HIDDEN unsigned bin_count_most(const struct thread *self, unsigned class);
+
+/* Takes a lock of the policy's own; a thread that has to sleep for it is counted (lock_waits). */
+HIDDEN void pool_lock(struct thread *self, unsigned class, struct lock *lock);
 
 /* Bookkeeping memory for a policy's own store: zeroed, never freed; NULL if refused. */
 HIDDEN void *meta_alloc(size_t bytes);
@@ -100,6 +104,7 @@ HIDDEN uint64_t knob(const char *name);
 
 /* Named defaults for slots. */
 HIDDEN size_t policy_class_size(size_t size); // rounds up to the size of its class
+HIDDEN size_t native_block_size(size_t size); // rounds up to what POOL_NATIVE really gives
 HIDDEN unsigned policy_no_bin(struct thread *self, unsigned class);
 HIDDEN void policy_nothing_to_start(void);
 HIDDEN void policy_nothing_to_leave(struct thread *self, unsigned class);

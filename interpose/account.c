@@ -1,0 +1,172 @@
+/*
+ * The accounts: how many bytes threads hold and pools store, and the two bounds between which each peak lies.
+ *
+ * `held` is exact at every slow path; the program's own share of it is what the bins and runs do not hide. The hidden
+ * part of the caller's bins is looked at exactly when a new maximum is worth it (every 0.1 % or 4 KiB of growth); that
+ * of other threads is at most what their bins may hold. In a process of one thread the peak is therefore off by no
+ * more than the free blocks that lay in bins and runs at that moment.
+ */
+#include "bin.h"
+
+#include "dispatch.h"
+
+enum { LOOK_SHIFT = 10, LOOK_LEAST = 4096 };
+
+static struct {
+    int64_t bins;                     // any thread: bytes of all bins' capacities
+    int64_t all;                      // any thread: the same with runs
+    int64_t of_class[CLASS_COUNT];    // any thread: `all` by class
+    int64_t looked;                   // hint: held bytes when the total was last looked at
+    int64_t looked_policy[PAGE_POLICIES]; // hint
+} hidden;
+
+int64_t account_hidden(void)
+{
+    return hint_get(hidden.all);
+}
+
+uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
+{
+    uint64_t bytes = 0;
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++) {
+        if (policy && dispatch_policies[class] != policy)
+            continue;
+        const struct bin *bin = &self->bins[class];
+        size_t size = page->classes[class].size;
+        bytes += (uint64_t)(bin->capacity - bin->room) * size;
+        bytes += run_blocks(&self->books[class].run, size) * size;
+    }
+    return bytes;
+}
+
+uint64_t bins_level_bytes(const struct thread *self)
+{
+    uint64_t bytes = 0;
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++)
+        bytes += (uint64_t)(self->bins[class].capacity - self->bins[class].room) * page->classes[class].size;
+    return bytes;
+}
+
+/* Whether `now` is so far above the last look that the caller's bins are worth walking. */
+static bool worth_a_look(int64_t now, int64_t *looked)
+{
+    int64_t last = hint_get(*looked);
+    if (now - last < (last >> LOOK_SHIFT) || now - last < LOOK_LEAST)
+        return false;
+    hint_set(*looked, now);
+    return true;
+}
+
+static int64_t class_hidden_now(const struct thread *self, unsigned class)
+{
+    const struct bin *bin = &self->bins[class];
+    size_t size = page->classes[class].size;
+    int64_t blocks = bin->capacity - bin->room + (int64_t)run_blocks(&self->books[class].run, size);
+    return blocks * (int64_t)size;
+}
+
+static int64_t class_hidden_most(const struct thread *self, unsigned class)
+{
+    size_t size = page->classes[class].size;
+    return (int64_t)(self->bins[class].capacity * size + (self->books[class].has_run ? run_most(size) : 0));
+}
+
+/* New maxima of `held`: for the class, its policy and the whole. */
+static void held_peaks(struct thread *self, unsigned class)
+{
+    struct page_class *of_class = &page->classes[class];
+    int64_t now = hint_get(of_class->levels.held.now);
+    if (now > hint_get(of_class->levels.held.bound)) {
+        int64_t others = hint_get(hidden.of_class[class]) - class_hidden_most(self, class);
+        level_peak(&of_class->levels.held, now - class_hidden_now(self, class) - others, now);
+    }
+    int64_t others = hint_get(hidden.all) - (int64_t)self->hidden;
+    struct level *total = &page->total.held;
+    now = hint_get(total->now);
+    if (now > hint_get(total->bound))
+        level_peak(total, worth_a_look(now, &hidden.looked) ? now - (int64_t)bins_hidden_now(self, NULL) - others : 0,
+                   now);
+    unsigned index = of_class->policy;
+    struct level *policy = &page->policies[index].levels.held;
+    now = hint_get(policy->now);
+    if (now > hint_get(policy->bound)) {
+        int64_t seen = 0;
+        if (worth_a_look(now, &hidden.looked_policy[index]))
+            seen = now - (int64_t)bins_hidden_now(self, policies[index]) - others;
+        level_peak(policy, seen, now);
+    }
+}
+
+/* New maxima of what pools keep: shared stores and spares, and bins besides. */
+static void stored_peaks(struct thread *self, unsigned class)
+{
+    struct page_class *of_class = &page->classes[class];
+    int64_t own = (int64_t)(self->bins[class].capacity - self->bins[class].room) * (int64_t)of_class->size;
+    struct level *levels[] = {&of_class->levels.stored, &page->policies[of_class->policy].levels.stored,
+                              &page->total.stored};
+    int64_t most[] = {hint_get(hidden.of_class[class]), hint_get(hidden.bins), hint_get(hidden.bins)};
+    for (unsigned i = 0; i < ARRAY_LENGTH(levels); i++) {
+        int64_t now = hint_get(levels[i]->now);
+        if (now + most[i] > hint_get(levels[i]->bound) || now + own > hint_get(levels[i]->peak))
+            level_peak(levels[i], now + own, now + most[i]);
+    }
+}
+
+void account_move(struct thread *self, unsigned class, long held, long stored)
+{
+    struct page_class *of_class = &page->classes[class];
+    struct page_policy *policy = &page->policies[of_class->policy];
+    int64_t size = (int64_t)of_class->size;
+    if (held) {
+        level_add(&page->total.held, held * size);
+        level_add(&policy->levels.held, held * size);
+        level_add(&of_class->levels.held, held * size);
+    }
+    if (stored) {
+        level_add(&page->total.stored, stored * size);
+        level_add(&policy->levels.stored, stored * size);
+        level_add(&of_class->levels.stored, stored * size);
+    }
+    if (held > 0)
+        held_peaks(self, class);
+    if (stored > 0)
+        stored_peaks(self, class);
+}
+
+static void add_hidden(struct thread *self, unsigned class, int64_t bin_bytes, int64_t run_bytes)
+{
+    __atomic_fetch_add(&hidden.bins, bin_bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&hidden.all, bin_bytes + run_bytes, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&hidden.of_class[class], bin_bytes + run_bytes, __ATOMIC_RELAXED);
+    self->bin_bytes += (uint64_t)bin_bytes;
+    self->hidden += (uint64_t)(bin_bytes + run_bytes);
+    if (class > self->top_class)
+        self->top_class = (uint16_t)class;
+}
+
+void account_capacity(struct thread *self, unsigned class, long blocks)
+{
+    add_hidden(self, class, blocks * (int64_t)page->classes[class].size, 0);
+    if (blocks > 0)
+        stored_peaks(self, class);
+}
+
+void account_run(struct thread *self, unsigned class, bool has)
+{
+    if (self->books[class].has_run == has)
+        return;
+    int64_t bytes = (int64_t)run_most(page->classes[class].size);
+    add_hidden(self, class, 0, has ? bytes : -bytes);
+    self->books[class].has_run = has;
+}
+
+void account_forked(struct thread *self)
+{
+    memset(&hidden, 0, sizeof(hidden));
+    self->bin_bytes = self->hidden = 0;
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++) {
+        size_t size = page->classes[class].size;
+        add_hidden(self, class, (int64_t)(self->bins[class].capacity * size),
+                   self->books[class].has_run ? (int64_t)run_most(size) : 0);
+    }
+}

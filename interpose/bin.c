@@ -1,0 +1,222 @@
+/*
+ * Bins on slow paths: chains go in and out whole, and the books follow.
+ *
+ * A bin and its spare are the two magazines of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001): with one chain
+ * in hand and one spare, a thread that goes up and down around a boundary touches the shared store at most once per
+ * chain. The chains are linked through the free blocks themselves, so an exchange is a pointer and a count.
+ */
+#include "bin.h"
+
+#include "chunk.h"
+#include "dispatch.h"
+#include "message.h"
+
+static unsigned level(const struct bin *bin)
+{
+    return (unsigned)(bin->capacity - bin->room);
+}
+
+/* The mechanism has changed the bin's content: the books start from what it is now. */
+static void level_set(struct thread *self, unsigned class, unsigned blocks)
+{
+    struct bin *bin = &self->bins[class];
+    owner_set(bin->room, (int32_t)(bin->capacity - blocks));
+    self->books[class].level = (int32_t)blocks;
+}
+
+static struct class_counts *counts(struct thread *self, unsigned class)
+{
+    return &self->shard->classes[class];
+}
+
+/* A thread that has freed more blocks than it took has freed others'. The maximum never falls: a proven least. */
+static void net_add(struct thread *self, unsigned class, int64_t n)
+{
+    struct books *books = &self->books[class];
+    books->net += n;
+    if (books->net > books->net_peak) {
+        owner_add(counts(self, class)->cross_thread_frees, (uint64_t)(books->net - books->net_peak));
+        books->net_peak = books->net;
+    }
+}
+
+void bin_sync(struct thread *self, unsigned class)
+{
+    const struct bin *bin = &self->bins[class];
+    struct books *books = &self->books[class];
+    uint64_t pops = hint_get(bin->pops) - books->pops;
+    int32_t now = (int32_t)level(bin);
+    int64_t pushes = now - books->level + (int64_t)pops;
+    if (!pops && !pushes)
+        return;
+    books->pops += pops;
+    books->level = now;
+    owner_add(counts(self, class)->hits, pops);
+    owner_add(counts(self, class)->frees, (uint64_t)pushes);
+    net_add(self, class, pushes - (int64_t)pops);
+}
+
+void bin_adapt(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    if (thread_is_guest(self))
+        return;
+    unsigned capacity = dispatch_policies[class]->bin_capacity(self, class);
+    unsigned blocks = level(bin);
+    if (capacity <= bin->capacity) // it shrinks only when idle, in bin_empty
+        return;
+    long more = (long)capacity - bin->capacity;
+    bin->capacity = (uint16_t)capacity;
+    owner_set(bin->room, (int32_t)(capacity - blocks));
+    account_capacity(self, class, more);
+}
+
+void count_free(struct thread *self, unsigned class)
+{
+    owner_add(counts(self, class)->frees, 1);
+    net_add(self, class, 1);
+}
+
+void count_miss(struct thread *self, unsigned class)
+{
+    owner_add(counts(self, class)->misses, 1);
+    net_add(self, class, -1);
+}
+
+void *count_hit(struct thread *self, unsigned class, void *block)
+{
+    owner_add(counts(self, class)->hits, 1);
+    net_add(self, class, -1);
+    self->is_clean = false;
+    return block;
+}
+
+void count_request(struct thread *self, unsigned class, size_t size)
+{
+    owner_add(counts(self, class)->requested, size);
+    owner_add(counts(self, class)->samples, 1);
+}
+
+void count_stored(struct thread *self, unsigned class, long blocks)
+{
+    account_move(self, class, -blocks, blocks);
+}
+
+void *bin_pop(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    void *block = bin->head;
+    if (block) {
+        owner_set(bin->head, *(void **)block);
+        level_set(self, class, level(bin) - 1);
+    }
+    return block;
+}
+
+bool bin_push(struct thread *self, unsigned class, void *block)
+{
+    struct bin *bin = &self->bins[class];
+    if (bin->room <= 0)
+        return false;
+    *(void **)block = bin->head;
+    owner_set(bin->head, block);
+    level_set(self, class, level(bin) + 1);
+    return true;
+}
+
+unsigned bin_count(const struct thread *self, unsigned class)
+{
+    return level(&self->bins[class]);
+}
+
+unsigned bin_spare_count(const struct thread *self, unsigned class)
+{
+    return self->bins[class].spare_count;
+}
+
+void bin_swap_spare(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    void *head = bin->head;
+    unsigned in_bin = level(bin);
+    unsigned in_spare = bin->spare_count;
+    owner_set(bin->head, bin->spare);
+    level_set(self, class, in_spare);
+    bin->spare = head;
+    bin->spare_count = (uint16_t)in_bin;
+    count_stored(self, class, (long)in_bin - (long)in_spare);
+}
+
+struct chain bin_take(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    struct chain chain = {bin->head, level(bin)};
+    owner_set(bin->head, NULL);
+    level_set(self, class, 0);
+    return chain;
+}
+
+struct chain bin_take_spare(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    struct chain chain = {bin->spare, bin->spare_count};
+    bin->spare = NULL;
+    bin->spare_count = 0;
+    count_stored(self, class, -(long)chain.count);
+    return chain;
+}
+
+bool bin_put(struct thread *self, unsigned class, struct chain chain)
+{
+    struct bin *bin = &self->bins[class];
+    if (bin->head || chain.count > bin->capacity)
+        return false;
+    owner_set(bin->head, chain.head);
+    level_set(self, class, chain.count);
+    return true;
+}
+
+unsigned bin_count_most(const struct thread *self, unsigned class)
+{
+    return self->bins[class].capacity;
+}
+
+void bin_empty(struct thread *self, unsigned class)
+{
+    struct books *books = &self->books[class];
+    size_t size = page->classes[class].size;
+    bin_sync(self, class);
+    if (dispatch_policies[class])
+        dispatch_policies[class]->leave(self, class);
+    if (run_blocks(&books->run, size))
+        account_move(self, class, -(long)heap_unfetch(class, &books->run, os_clock_coarse()), 0);
+    account_run(self, class, false);
+    struct bin *bin = &self->bins[class];
+    if (bin->capacity && !bin->head) {
+        account_capacity(self, class, -(long)bin->capacity);
+        bin->capacity = 0;
+        owner_set(bin->room, 0);
+    }
+}
+
+static bool chain_check(const void *head, unsigned count, unsigned class)
+{
+    const void *block = head;
+    for (unsigned i = 0; i < count; i++) {
+        if (!block || (uintptr_t)block % MALLOC_ALIGN)
+            return false;
+        unsigned is = unit_class(block); // none: a native block
+        if (is != CLASS_NONE && (is != class || !block_is_sound(block)))
+            return false;
+        if (is == CLASS_NONE && dispatch_policies[class] && unit_span(block))
+            return false;
+        block = *(void *const *)block;
+    }
+    return block == NULL;
+}
+
+bool bin_check(const struct thread *self, unsigned class)
+{
+    const struct bin *bin = &self->bins[class];
+    return chain_check(bin->head, level(bin), class) && chain_check(bin->spare, bin->spare_count, class);
+}

@@ -1,0 +1,76 @@
+/*
+ * Address space in units of 64 KiB: what is ours, which class and which span each unit belongs to.
+ *
+ * A window is 4 GiB of address space in which we own some units; its table says per unit the class (as the offset of
+ * the class's bin in a thread's block, so that free needs no multiplication) and the span. Windows that we own nothing
+ * in all share one table of zeros: class 0, whose bins never hold a block. So "is it ours" and "which class" are one
+ * look-up without a test: two loads, of which the first always hits the same cache line.
+ *
+ * This replaces the byte map of chunks with tables at the heads of aligned chunks (DESIGN 2.2): it saves two
+ * instructions of free, needs no alignment beyond 64 KiB and so can take what little address space `ulimit -v` leaves,
+ * and foreign maps may lie between our units.
+ */
+#ifndef POOLMARK_CHUNK_H
+#define POOLMARK_CHUNK_H
+
+#include "class.h"
+
+enum {
+    UNIT_SHIFT = 16,
+    UNIT = 1 << UNIT_SHIFT,
+    WINDOW_SHIFT = 32,
+    WINDOW_UNITS = 1 << (WINDOW_SHIFT - UNIT_SHIFT),
+    WINDOWS = 1 << (47 - WINDOW_SHIFT),
+    BIN_SHIFT = 5, // a bin is 32 bytes (thread.h)
+};
+
+struct span;
+
+struct unit_map {
+    intptr_t table[WINDOWS];        // any thread, written once each: window's table, relative to `nothing`
+    uint16_t nothing[WINDOW_UNITS]; // fixed: zeros
+};
+
+extern HIDDEN struct unit_map unit_map;
+
+/* Offset of the bin of the class of the unit that `block` lies in; 0 if it is not ours. Any address below 2^47. */
+static ALWAYS_INLINE size_t unit_bin(const void *block)
+{
+    intptr_t table = hint_get(unit_map.table[(uintptr_t)block >> WINDOW_SHIFT]);
+    // integer arithmetic, since the table is another object than `nothing`
+    const uint16_t *bins = (const uint16_t *)((uintptr_t)unit_map.nothing + (uintptr_t)table);
+    return hint_get(bins[(uint32_t)(uintptr_t)block >> UNIT_SHIFT]);
+}
+
+/* Class of the unit; CLASS_NONE if it is not ours. Any address at all. */
+HIDDEN unsigned unit_class(const void *address);
+
+/* The span that the address lies in (in use or free); NULL if it is not ours. */
+HIDDEN struct span *unit_span(const void *address);
+
+/*
+ * A run of `units` units, marked as class `class`, with pages that read as zeros if ret->clean. NULL if memory is
+ * exhausted. Any thread.
+ */
+HIDDEN struct span *span_take(unsigned units, unsigned class);
+
+/* Gives a run back; neighbours are joined. `idle_since`: nanoseconds of the coarse clock, 0: purge at the next chance. */
+HIDDEN void span_give(struct span *span, uint64_t idle_since);
+
+/* Gives the pages of free runs that have been idle since `before` or longer to the system, and whole free chunks'
+ * address space too; returns bytes. Any thread. */
+HIDDEN size_t chunk_purge(uint64_t before);
+
+/* Bookkeeping memory: zeroed, aligned to 64, never freed, NULL if refused. Any thread. */
+HIDDEN void *meta_alloc(size_t bytes);
+
+/* In a forked child: whatever a vanished thread may have left half-changed is left alone from now on. */
+HIDDEN void chunk_forked(void);
+
+/* Whether `span` was made before chunk_forked gave its units up: it must not be given back. */
+HIDDEN bool span_lost(const struct span *span);
+
+/* Forks that this process image has behind it: spans carry the number of their making. */
+HIDDEN uint32_t chunk_epoch(void);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * The table of mappings: open addressing with linear probing, one slot per block.
+ *
+ * Readers take no lock: a slot's size is written before its address, and a table that has been outgrown stays where
+ * it is (they double, so all old ones together are no larger than the current one). A slot whose block has gone is
+ * emptied as soon as the slot behind it is empty, so that churn does not fill the table and no reader's path is cut.
+ * So the table is sound at any instruction, also in a child forked in the middle. Writers take one lock; next to the
+ * system call that each of them makes it does not show.
+ */
+#include "mapping.h"
+
+#include "lock.h"
+#include "os.h"
+
+enum { FIRST_SLOTS = TINY ? 4 : 256 };
+
+/* Marks a slot whose block has gone: probing goes on past it. */
+#define GONE ((uintptr_t)1)
+
+struct slot {
+    _Atomic uintptr_t block; // any thread; written under the lock
+    _Atomic size_t size;     // any thread; written under the lock, before the block is
+};
+
+struct table {
+    size_t slots, used; // fixed; lock: mapping: slots that are not zero
+    struct slot slot[];
+};
+
+static struct {
+    struct lock lock;
+    struct table *_Atomic table; // any thread; written under the lock
+    size_t live;                 // lock: mapping
+} mappings;
+
+static size_t hash(uintptr_t block)
+{
+    return (block >> 12) * 0x9E3779B97F4A7C15u >> 20;
+}
+
+static struct slot *find(struct table *table, uintptr_t block)
+{
+    if (!table)
+        return NULL;
+    for (size_t i = hash(block);; i++) {
+        struct slot *slot = &table->slot[i & (table->slots - 1)];
+        uintptr_t seen = atomic_load_explicit(&slot->block, memory_order_acquire);
+        if (seen == block)
+            return slot;
+        if (seen == 0)
+            return NULL;
+    }
+}
+
+static struct slot *slot_at(struct table *table, size_t i)
+{
+    return &table->slot[i & (table->slots - 1)];
+}
+
+static uintptr_t block_at(struct table *table, size_t i)
+{
+    return atomic_load_explicit(&slot_at(table, i)->block, memory_order_relaxed);
+}
+
+static void insert_locked(struct table *table, uintptr_t block, size_t size)
+{
+    size_t i = hash(block);
+    while (block_at(table, i) > GONE)
+        i++;
+    if (block_at(table, i) == 0)
+        table->used++;
+    atomic_store_explicit(&slot_at(table, i)->size, size, memory_order_relaxed);
+    atomic_store_explicit(&slot_at(table, i)->block, block, memory_order_release); // pairs with find
+}
+
+static void remove_locked(struct table *table, struct slot *slot)
+{
+    atomic_store_explicit(&slot->block, GONE, memory_order_release);
+    size_t i = (size_t)(slot - table->slot) + table->slots; // so that i - 1 never wraps
+    if (block_at(table, i + 1))
+        return;
+    for (; block_at(table, i) == GONE; i--) {
+        atomic_store_explicit(&slot_at(table, i)->block, 0, memory_order_release);
+        table->used--;
+    }
+}
+
+/* A table with room for one more block; false if there is no memory for it. */
+static bool room_locked(void)
+{
+    struct table *old = atomic_load_explicit(&mappings.table, memory_order_relaxed);
+    if (old && old->used * 2 < old->slots)
+        return true;
+    size_t slots = FIRST_SLOTS;
+    while (slots < mappings.live * 4)
+        slots *= 2;
+    struct table *table = os_map(align_up(sizeof(*table) + slots * sizeof(struct slot), OS_PAGE));
+    if (!table)
+        return old && old->used + 1 < old->slots;
+    table->slots = slots;
+    for (size_t i = 0; old && i < old->slots; i++) {
+        if (block_at(old, i) > GONE)
+            insert_locked(table, block_at(old, i), atomic_load_explicit(&old->slot[i].size, memory_order_relaxed));
+    }
+    atomic_store_explicit(&mappings.table, table, memory_order_release); // pairs with mapping_size
+    return true;
+}
+
+static bool record(void *block, size_t size)
+{
+    lock_acquire(&mappings.lock, RANK_MAPPING);
+    bool done = room_locked();
+    if (done) {
+        insert_locked(atomic_load_explicit(&mappings.table, memory_order_relaxed), (uintptr_t)block, size);
+        mappings.live++;
+    }
+    lock_release(&mappings.lock, RANK_MAPPING);
+    return done;
+}
+
+static size_t forget(void *block)
+{
+    lock_acquire(&mappings.lock, RANK_MAPPING);
+    struct table *table = atomic_load_explicit(&mappings.table, memory_order_relaxed);
+    struct slot *slot = find(table, (uintptr_t)block);
+    size_t size = slot ? atomic_load_explicit(&slot->size, memory_order_relaxed) : 0;
+    if (slot) {
+        remove_locked(table, slot);
+        mappings.live--;
+    }
+    lock_release(&mappings.lock, RANK_MAPPING);
+    return size;
+}
+
+void *mapping_alloc(size_t size, size_t align)
+{
+    size_t bytes = align_up(size, OS_PAGE);
+    void *block;
+    if (align <= OS_PAGE) {
+        block = os_map(bytes);
+    } else {
+        block = os_reserve(bytes, align);
+        if (block && !os_commit(block, bytes)) {
+            os_unmap(block, bytes, 0);
+            block = NULL;
+        }
+    }
+    if (block && !record(block, size)) {
+        os_unmap(block, bytes, bytes);
+        return NULL;
+    }
+    return block;
+}
+
+size_t mapping_size(const void *block)
+{
+    struct slot *slot = find(atomic_load_explicit(&mappings.table, memory_order_acquire), (uintptr_t)block);
+    return slot ? atomic_load_explicit(&slot->size, memory_order_relaxed) : 0;
+}
+
+void mapping_free(void *block)
+{
+    // forgotten first: the kernel may give the address to another thread at once
+    size_t size = forget(block);
+    if (size)
+        os_unmap(block, align_up(size, OS_PAGE), align_up(size, OS_PAGE));
+}
+
+void *mapping_resize(void *block, size_t size)
+{
+    lock_acquire(&mappings.lock, RANK_MAPPING); // over the system call: the old address may become another block's
+    bool room = room_locked();
+    struct table *table = atomic_load_explicit(&mappings.table, memory_order_relaxed);
+    struct slot *slot = find(table, (uintptr_t)block);
+    void *moved = NULL;
+    if (room && slot) {
+        size_t old = atomic_load_explicit(&slot->size, memory_order_relaxed);
+        moved = os_remap(block, align_up(old, OS_PAGE), align_up(size, OS_PAGE));
+        if (moved) {
+            remove_locked(table, slot);
+            insert_locked(table, (uintptr_t)moved, size);
+        }
+    }
+    lock_release(&mappings.lock, RANK_MAPPING);
+    return moved;
+}
+
+void mapping_forked(void)
+{
+    lock_survived(&mappings.lock);
+}

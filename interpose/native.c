@@ -1,0 +1,235 @@
+/*
+ * mimalloc, libc or mmap behind three functions each. The only file that names mimalloc.
+ *
+ * mimalloc is opened with RTLD_LOCAL: linked in, its exported malloc and operator new would come before libstdc++'s in
+ * some programs. Its faults are kept at this boundary: version 2.0.9 returns misaligned blocks for some alignments
+ * (microsoft/mimalloc#700), changes errno in free, and crashes on foreign pointers. Blocks above 16 MiB, which it maps
+ * one by one, we map ourselves, so that realloc can move them without copying.
+ *
+ * libc's blocks are told from foreign ones, which come from the same allocator, by a tag in their last word. libc has
+ * 8 bytes to spare behind every size that is a multiple of 16, so the tag costs no memory.
+ */
+#include "native.h"
+
+#include "elf.h"
+#include "mapping.h"
+#include "message.h"
+
+#include <dlfcn.h>
+
+/* Blocks above this size are mapped one by one by mimalloc too. */
+#define MAPPED_ABOVE MiB(16)
+
+enum { UNIT_ALIGN = 64 << 10 }; // above it mimalloc refuses some alignments and libc wastes as much again
+
+struct libc {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+    void (*free)(void *);
+    size_t (*usable)(void *);
+};
+
+struct mimalloc {
+    void *(*malloc)(size_t);
+    void *(*zalloc)(size_t);
+    void *(*aligned)(size_t, size_t);
+    void (*free)(void *);
+    size_t (*usable)(const void *);
+    size_t (*good_size)(size_t);
+    bool (*owns)(const void *);
+};
+
+static struct {
+    enum native_kind kind; // fixed after start
+    bool started;          // fixed after start
+    struct libc libc;      // fixed after start
+    struct mimalloc mi;    // fixed after start
+} native = {.kind = NATIVE_MMAP};
+
+/* A pointer to data as a pointer to a function: POSIX allows it, ISO C has no words for it. */
+static void bind(void *function, void *symbol)
+{
+    memcpy(function, &symbol, sizeof(symbol));
+}
+
+static bool open_libc(void)
+{
+    bind(&native.libc.malloc, elf_symbol("libc.so.", "malloc"));
+    bind(&native.libc.calloc, elf_symbol("libc.so.", "calloc"));
+    bind(&native.libc.realloc, elf_symbol("libc.so.", "realloc"));
+    bind(&native.libc.memalign, elf_symbol("libc.so.", "memalign"));
+    bind(&native.libc.free, elf_symbol("libc.so.", "free"));
+    bind(&native.libc.usable, elf_symbol("libc.so.", "malloc_usable_size"));
+    return native.libc.malloc && native.libc.calloc && native.libc.realloc && native.libc.memalign &&
+           native.libc.free && native.libc.usable;
+}
+
+static bool open_mimalloc(void)
+{
+    void *library = dlopen("libmimalloc.so.2", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library)
+        return false;
+    bind(&native.mi.malloc, dlsym(library, "mi_malloc"));
+    bind(&native.mi.zalloc, dlsym(library, "mi_zalloc"));
+    bind(&native.mi.aligned, dlsym(library, "mi_malloc_aligned"));
+    bind(&native.mi.free, dlsym(library, "mi_free"));
+    bind(&native.mi.usable, dlsym(library, "mi_usable_size"));
+    bind(&native.mi.good_size, dlsym(library, "mi_good_size"));
+    bind(&native.mi.owns, dlsym(library, "mi_is_in_heap_region"));
+    return native.mi.malloc && native.mi.zalloc && native.mi.aligned && native.mi.free && native.mi.usable &&
+           native.mi.good_size && native.mi.owns;
+}
+
+void native_start(enum native_kind kind)
+{
+    bool have_libc = open_libc();
+    if (kind == NATIVE_MIMALLOC && !open_mimalloc()) {
+        message_line("libmimalloc.so.2 cannot be opened; POOL_NATIVE=libc is used");
+        kind = NATIVE_LIBC;
+    }
+    native.kind = kind == NATIVE_LIBC && !have_libc ? NATIVE_MMAP : kind;
+    native.started = true;
+}
+
+static bool is_mapped(size_t size)
+{
+    return native.kind == NATIVE_MMAP || (native.kind == NATIVE_MIMALLOC && size > MAPPED_ABOVE);
+}
+
+static uintptr_t *tag_of(const void *block, size_t usable)
+{
+    return (uintptr_t *)((uintptr_t)block + usable - sizeof(uintptr_t));
+}
+
+static uintptr_t tag_value(const void *block)
+{
+    return ((uintptr_t)block ^ (uintptr_t)&native) * 0x9E3779B97F4A7C15u;
+}
+
+/* Marks a block of libc's as ours. */
+static void *tag(void *block, size_t *ret_usable)
+{
+    if (block) {
+        size_t usable = native.libc.usable(block);
+        *tag_of(block, usable) = tag_value(block);
+        *ret_usable = usable - sizeof(uintptr_t);
+    }
+    return block;
+}
+
+static void *libc_take(size_t size, size_t align, bool zero, bool *ret_clean, size_t *ret_usable)
+{
+    size_t with_tag = size + sizeof(uintptr_t);
+    *ret_clean = zero && align <= MALLOC_ALIGN;
+    if (align > MALLOC_ALIGN)
+        return tag(native.libc.memalign(align, with_tag), ret_usable);
+    return tag(zero ? native.libc.calloc(1, with_tag) : native.libc.malloc(with_tag), ret_usable);
+}
+
+static void *mimalloc_take(size_t size, size_t align, bool zero, bool *ret_clean, size_t *ret_usable)
+{
+    *ret_clean = zero && align <= MALLOC_ALIGN;
+    void *block = align > MALLOC_ALIGN ? native.mi.aligned(size, align)
+                  : zero               ? native.mi.zalloc(size)
+                                       : native.mi.malloc(size);
+    if (block && ((uintptr_t)block & (align - 1))) {
+        native.mi.free(block);
+        *ret_clean = true;
+        return mapping_alloc(size, align);
+    }
+    if (block)
+        *ret_usable = native.mi.usable(block);
+    return block;
+}
+
+void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, size_t *ret_usable)
+{
+    size_t size = class_size(class);
+    void *block;
+    int saved = errno;
+    *ret_usable = size;
+    if (is_mapped(size) || align > UNIT_ALIGN) {
+        *ret_clean = true;
+        block = mapping_alloc(size, align);
+    } else if (native.kind == NATIVE_LIBC) {
+        block = libc_take(size, align, zero, ret_clean, ret_usable);
+    } else {
+        block = mimalloc_take(size, align, zero, ret_clean, ret_usable);
+    }
+    errno = saved;
+    if (block && zero && !*ret_clean) {
+        memset(block, 0, size);
+        *ret_clean = true;
+    }
+    return block;
+}
+
+size_t native_usable(const void *block)
+{
+    size_t size = mapping_size(block);
+    if (size || native.kind == NATIVE_MMAP)
+        return size;
+    if (native.kind == NATIVE_MIMALLOC)
+        return native.mi.owns(block) ? native.mi.usable(block) : 0;
+    size = native.libc.usable((void *)(uintptr_t)block);
+    bool ours = size >= MALLOC_ALIGN + sizeof(uintptr_t) && *tag_of(block, size) == tag_value(block);
+    return ours ? size - sizeof(uintptr_t) : 0;
+}
+
+void native_give(void *block)
+{
+    int saved = errno;
+    if (mapping_size(block)) {
+        mapping_free(block);
+    } else if (native.kind == NATIVE_MIMALLOC) {
+        native.mi.free(block);
+    } else {
+        *tag_of(block, native.libc.usable(block)) = 0;
+        native.libc.free(block);
+    }
+    errno = saved;
+}
+
+void *native_resize(void *block, unsigned class)
+{
+    size_t size = class_size(class);
+    bool mapped = mapping_size(block) != 0;
+    if (mapped != is_mapped(size) || (!mapped && native.kind != NATIVE_LIBC))
+        return NULL;
+    int saved = errno;
+    void *moved;
+    if (mapped)
+        moved = mapping_resize(block, size);
+    else
+        moved = tag(native.libc.realloc(block, size + sizeof(uintptr_t)), &size);
+    errno = saved;
+    return moved;
+}
+
+unsigned native_class(unsigned class)
+{
+    size_t size = class_size(class);
+    if (native.kind != NATIVE_MIMALLOC || is_mapped(size))
+        return class;
+    return class_floor(native.mi.good_size(size));
+}
+
+void foreign_free(void *block)
+{
+    int saved = errno;
+    if (native.libc.free)
+        native.libc.free(block);
+    errno = saved;
+}
+
+void *foreign_realloc(void *block, size_t size)
+{
+    return native.libc.realloc ? native.libc.realloc(block, size) : NULL;
+}
+
+size_t foreign_usable(void *block)
+{
+    return native.libc.usable ? native.libc.usable(block) : 0;
+}

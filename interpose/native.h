@@ -1,0 +1,41 @@
+/*
+ * The allocator under the pools (POOL_NATIVE), and libc's for blocks that are not ours at all.
+ *
+ * The class of a native block is the largest that fits its usable size; it is computed from the block alone, the same
+ * way when it is made and when it is freed, so nothing has to be stored for it. Any thread; errno kept by all.
+ */
+#ifndef POOLMARK_NATIVE_H
+#define POOLMARK_NATIVE_H
+
+#include "class.h"
+
+enum native_kind { NATIVE_MIMALLOC, NATIVE_LIBC, NATIVE_MMAP }; // in the order of options.def
+
+/* Opens it. mimalloc that cannot be opened is said in one line and replaced by libc. Once, at start: it allocates. */
+HIDDEN void native_start(enum native_kind kind);
+
+/*
+ * A block for requests of the class, aligned to `align` (a power of two, at least 16); *ret_usable are the bytes that it
+ * really has, which may be those of a larger class. NULL if refused. *ret_clean: it reads as zeros; always so if `zero`
+ * is asked for. Before native_start, a mapping.
+ */
+HIDDEN void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, size_t *ret_usable);
+
+/* Bytes usable in a block of native_take's; 0 if the address is none of them. Not for addresses inside our units. */
+HIDDEN size_t native_usable(const void *block);
+
+/* Gives a block of native_take's back. */
+HIDDEN void native_give(void *block);
+
+/* Resizes to a block of the class without copying (mremap), or NULL: unchanged, the caller copies. */
+HIDDEN void *native_resize(void *block, unsigned class);
+
+/* The class that a request of the class really gets from it: what accounting and bins should use. Pure. */
+HIDDEN unsigned native_class(unsigned class);
+
+/* libc's own functions, for blocks that another allocator of the process made (RTLD_DEEPBIND, a handle on libc). */
+HIDDEN void foreign_free(void *block);
+HIDDEN void *foreign_realloc(void *block, size_t size);
+HIDDEN size_t foreign_usable(void *block);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+ * What policies call: fresh blocks, and the way back to a block's origin.
+ *
+ * The origin is told by the address alone (units are the heap's, all else is native's), so a pool may hold blocks of
+ * both kinds, and a route can change at any time.
+ */
+#include "bin.h"
+#include "chunk.h"
+#include "native.h"
+#include "options.h"
+
+enum { BUDGET_SHIFT = 4, BUDGET_LEAST = 4 << 20 };
+
+void native_count(unsigned class, int64_t n)
+{
+    __atomic_fetch_add(&page->classes[class].native_blocks, (uint64_t)n, __ATOMIC_RELAXED);
+}
+
+void *native_alloc(struct thread *self, unsigned class)
+{
+    size_t usable;
+    void *block = native_take(class, self->want_align, self->want_zero, &self->is_clean, &usable);
+    if (!block)
+        return NULL;
+    class = class_floor(usable);
+    count_miss(self, class);
+    native_count(class, 1);
+    account_move(self, class, 1, 0);
+    return block;
+}
+
+void *heap_alloc(struct thread *self, unsigned class)
+{
+    if (class >= HEAP_CLASSES)
+        return native_alloc(self, class);
+    struct run *run = &self->books[class].run;
+    size_t size = page->classes[class].size;
+    void *block = run_next(run, size, &self->is_clean);
+    if (!block) {
+        unsigned fetched = heap_fetch(class, run);
+        if (!fetched)
+            return native_alloc(self, class);
+        account_run(self, class, true);
+        account_move(self, class, fetched, 0);
+        block = run_next(run, size, &self->is_clean);
+    }
+    count_miss(self, class);
+    return block;
+}
+
+static void give_native(unsigned class, void *block)
+{
+    native_count(class, -1);
+    native_give(block);
+}
+
+/* Each block to its origin; stretches of heap blocks go in one call. */
+static void give_chain(unsigned class, struct chain chain, uint64_t idle_since)
+{
+    void *block = chain.head;
+    void *first = block; // of the stretch
+    unsigned length = 0;
+    for (unsigned i = 0; i < chain.count; i++) {
+        void *next = *(void **)block;
+        if (unit_span(block)) {
+            length++;
+        } else {
+            if (length)
+                heap_return(class, first, length, idle_since);
+            give_native(class, block);
+            first = next;
+            length = 0;
+        }
+        block = next;
+    }
+    if (length)
+        heap_return(class, first, length, idle_since);
+}
+
+void block_drop(struct thread *self, unsigned class, void *block)
+{
+    owner_add(self->shard->classes[class].dropped, 1);
+    account_move(self, class, -1, 0);
+    if (unit_span(block)) {
+        *(void **)block = NULL;
+        heap_return(class, block, 1, self->now);
+    } else {
+        give_native(class, block);
+    }
+}
+
+void chain_drop(struct thread *self, unsigned class, struct chain chain)
+{
+    owner_add(self->shard->classes[class].dropped, chain.count);
+    account_move(self, class, -(long)chain.count, 0);
+    give_chain(class, chain, self->now);
+}
+
+void chain_trim(struct thread *self, unsigned class, struct chain chain)
+{
+    owner_add(self->shard->classes[class].trimmed, chain.count);
+    account_move(self, class, -(long)chain.count, 0);
+    give_chain(class, chain, 0); // idle already: its pages may go at the next chance
+}
+
+void pool_lock(struct thread *self, unsigned class, struct lock *lock)
+{
+    (void)self;
+    if (lock_acquire(lock, RANK_POOL))
+        __atomic_fetch_add(&page->policies[page->classes[class].policy].lock_waits, 1, __ATOMIC_RELAXED);
+}
+
+bool pools_have_room(unsigned class, size_t blocks)
+{
+    uint64_t budget = option_values[OPTION_POOL_POOL_BYTES].number;
+    if (!budget)
+        budget = max_size((size_t)hint_get(page->total.held.bound) >> BUDGET_SHIFT, BUDGET_LEAST);
+    return (uint64_t)hint_get(page->total.stored.now) + blocks * page->classes[class].size <= budget;
+}
+
+bool bins_have_room(const struct thread *self, unsigned class, size_t blocks)
+{
+    return self->bin_bytes + blocks * page->classes[class].size <= option_values[OPTION_POOL_THREAD_BYTES].number;
+}
+
+uint64_t knob(const char *name)
+{
+    for (unsigned i = 0; i < OPTION_COUNT; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return option_values[i].number;
+    return 0;
+}
+
+size_t native_block_size(size_t size)
+{
+    return class_size(native_class(class_of(size)));
+}
+
+size_t policy_class_size(size_t size)
+{
+    return class_size(class_of(size));
+}
+
+unsigned policy_no_bin(struct thread *self, unsigned class)
+{
+    (void)self, (void)class;
+    return 0;
+}
+
+void policy_nothing_to_start(void)
+{
+}
+
+void policy_nothing_to_leave(struct thread *self, unsigned class)
+{
+    (void)self, (void)class;
+}
+
+size_t policy_nothing_to_trim(struct thread *self, unsigned class, uint64_t now, enum pressure pressure)
+{
+    (void)self, (void)class, (void)now, (void)pressure;
+    return 0;
+}
+
+size_t policy_nothing_stored(unsigned class)
+{
+    (void)class;
+    return 0;
+}
+
+void policy_nothing_to_fork(void)
+{
+}

@@ -1,0 +1,241 @@
+/*
+ * The slow path of each entry point: find the class, ask its policy, count, and now and then trim.
+ */
+#include "slow.h"
+
+#include "bin.h"
+#include "chunk.h"
+#include "dispatch.h"
+#include "mapping.h"
+#include "message.h"
+#include "native.h"
+#include "trim.h"
+
+/* A handler that interrupted the guest's own slow path: served by a mapping, uncounted. */
+COLD static void *emergency(size_t size, size_t align)
+{
+    return mapping_alloc(size ? size : 1, align);
+}
+
+static void *ask_policy(struct thread *self, unsigned class)
+{
+    const struct policy *policy = thread_is_guest(self) ? NULL : dispatch_policies[class];
+    bin_adapt(self, class);
+    return policy ? policy->refill(self, class) : heap_alloc(self, class);
+}
+
+/* One block of the class for the program, with the guard held. */
+static void *take(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    bin_sync(self, class);
+    if (bin->head) // classes beyond the fast path's table
+        return count_hit(self, class, bin_pop(self, class));
+    struct run *run = &self->books[class].run;
+    if (!bin->spare && (run->listed || run->next != run->end))
+        return heap_alloc(self, class); // from the run: no need to ask
+    void *block = ask_policy(self, class);
+    if (likely(block))
+        return block;
+    trim_all(self);
+    return ask_policy(self, class);
+}
+
+static void *alloc(size_t size, size_t align, unsigned class, bool zero)
+{
+    struct thread *self = thread_enter();
+    if (unlikely(!self))
+        return emergency(size, align);
+    self->want_zero = zero;
+    self->want_align = align;
+    self->is_clean = false;
+    void *block = take(self, class);
+    if (likely(block)) {
+        count_request(self, class, size);
+        if (zero && !self->is_clean)
+            memset(block, 0, size);
+    }
+    self->want_align = MALLOC_ALIGN;
+    trim_tick(self);
+    thread_leave(self);
+    return block;
+}
+
+static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zero)
+{
+    void *block = class == CLASS_NONE || size > PTRDIFF_MAX ? NULL : alloc(size, align, class, zero);
+    if (unlikely(!block))
+        errno = ENOMEM;
+    return block;
+}
+
+void *slow_malloc(size_t size)
+{
+    return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), false);
+}
+
+void *slow_calloc(size_t size)
+{
+    return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), true);
+}
+
+/* A free block of the class to wherever it belongs, with the guard held. */
+static void put(struct thread *self, unsigned class, void *block)
+{
+    bin_sync(self, class);
+    count_free(self, class);
+    const struct policy *policy = thread_is_guest(self) ? NULL : dispatch_policies[class];
+    if (!policy) {
+        block_drop(self, class, block);
+        return;
+    }
+    bin_adapt(self, class);
+    if (!bin_push(self, class, block))
+        policy->spill(self, class, block);
+}
+
+/* The class of a block of ours that is not in our units; CLASS_NONE if it is foreign. */
+static unsigned native_block_class(const void *block)
+{
+    size_t usable = native_usable(block);
+    return usable ? class_floor(usable) : CLASS_NONE;
+}
+
+static void release(unsigned class, void *block)
+{
+    struct thread *self = thread_enter();
+    if (unlikely(!self)) {
+        if (mapping_size(block))
+            mapping_free(block);
+        return; // else kept for good: a handler that frees while the guest's own slow path runs
+    }
+    put(self, class, block);
+    trim_tick(self);
+    thread_leave(self);
+}
+
+void slow_free(void *block)
+{
+    if (!block)
+        return;
+    unsigned class = unit_class(block);
+    struct bin *bin = &thread_self->bins[class]; // the one that hot_free looked at
+    if (bin->room < 0)
+        owner_set(bin->room, 0);
+    else if (class != CLASS_NONE && bin->head == block)
+        message_broken_heap("a block was freed twice in a row", block);
+    if (class == CLASS_NONE) {
+        if (unit_span(block))
+            message_broken_heap("free of an address in no block", block);
+        class = native_block_class(block);
+        if (class == CLASS_NONE) {
+            foreign_free(block);
+            return;
+        }
+    }
+    release(class, block);
+}
+
+/* Any class, ours or native's; CLASS_NONE if the block is foreign. */
+static unsigned block_class(const void *block)
+{
+    unsigned class = unit_class(block);
+    return class == CLASS_NONE ? native_block_class(block) : class;
+}
+
+size_t slow_usable(void *block)
+{
+    unsigned class = block_class(block);
+    return class == CLASS_NONE ? foreign_usable(block) : class_size(class);
+}
+
+/* A native block that moves without being copied: in the books a free and an allocation. */
+static void *resize_native(void *block, unsigned from, unsigned to)
+{
+    void *moved = native_resize(block, to);
+    if (!moved)
+        return NULL;
+    to = native_block_class(moved);
+    struct thread *self = thread_enter();
+    if (!self)
+        return moved;
+    bin_sync(self, from);
+    count_free(self, from);
+    owner_add(self->shard->classes[from].dropped, 1);
+    account_move(self, from, -1, 0);
+    native_count(from, -1);
+    bin_sync(self, to);
+    count_miss(self, to);
+    native_count(to, 1);
+    account_move(self, to, 1, 0);
+    thread_leave(self);
+    return moved;
+}
+
+void *slow_realloc(void *block, size_t size)
+{
+    unsigned from = block_class(block);
+    if (from == CLASS_NONE)
+        return foreign_realloc(block, size);
+    unsigned to = size > PTRDIFF_MAX ? CLASS_NONE : dispatch_class(size);
+    if (to == CLASS_NONE) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    // in place if it fits and wastes no more than half
+    if (to == from || (to < from && class_size(to) * 2 >= class_size(from)))
+        return block;
+    void *moved = NULL;
+    if (!unit_span(block) && class_size(to) > CLASS_TABLE_MAX && (moved = resize_native(block, from, to)))
+        return moved;
+    moved = slow_malloc(size);
+    if (moved) {
+        memcpy(moved, block, min_size(class_size(from), size));
+        release(from, block);
+    }
+    return moved;
+}
+
+/* The smallest class for `size` whose heap blocks all lie on multiples of `align`. */
+static unsigned aligned_class(size_t align, size_t size)
+{
+    unsigned class = dispatch_class(size);
+    while (class != CLASS_NONE && class < HEAP_CLASSES && align <= UNIT &&
+           (class_size(class) % align || dispatch_class(class_size(class)) != class))
+        class++;
+    return class;
+}
+
+/* From the native allocator at once, whatever the policy: pools know nothing of alignment. */
+COLD static void *aligned_from_native(size_t align, size_t size, unsigned class)
+{
+    struct thread *self = thread_enter();
+    if (!self)
+        return emergency(size, align);
+    self->want_align = align;
+    self->want_zero = false;
+    void *block = native_alloc(self, class);
+    self->want_align = MALLOC_ALIGN;
+    if (block)
+        count_request(self, class, size);
+    thread_leave(self);
+    return block;
+}
+
+void *slow_aligned(size_t align, size_t size)
+{
+    unsigned class = size > PTRDIFF_MAX ? CLASS_NONE : aligned_class(align, size);
+    void *block = NULL;
+    if (class != CLASS_NONE && align <= UNIT)
+        block = alloc(size, align, class, false);
+    if (block && (uintptr_t)block % align) {
+        // a native block that a pool had kept; it goes back, and counts as allocated and freed
+        release(block_class(block), block);
+        block = NULL;
+    }
+    if (!block && class != CLASS_NONE)
+        block = aligned_from_native(align, size, class);
+    if (!block)
+        errno = ENOMEM;
+    return block;
+}

@@ -1,0 +1,280 @@
+/*
+ * The heap: for each class a list of spans that have blocks to give, under one lock per class.
+ *
+ * Threads take runs of some 4 KiB and bring back whole lists, so the lock is taken once per many blocks. Blocks are
+ * never linked before they are needed: a fresh range is two pointers, and its pages stay untouched. The price of one
+ * lock per class is paid when many threads allocate the same size and free none of it; pools are there for the rest.
+ *
+ * The checks here cost nothing that shows (a multiplication per block that comes home) and notice by default what a
+ * silent preload would hide: a pointer into the middle of a block, a block of another class, a link overwritten after
+ * free.
+ */
+#include "span.h"
+
+#include "lock.h"
+#include "message.h"
+
+enum {
+    WASTE_SHIFT = 3,   // at most an eighth of a span may be left over
+    UNITS_MOST = 16,   // units of a span, unless one block needs more
+    BLOCKS_LEAST = 1,
+};
+
+struct heap {
+    struct lock lock;
+    uint32_t lost;             // lock: class: the last fork in which its data were lost
+    struct span *partial;      // lock: class
+    uint64_t out;              // lock: class: blocks that are out
+    char padding[CACHE_LINE - 24];
+};
+
+static struct heap heaps[HEAP_CLASSES] __attribute__((aligned(CACHE_LINE)));
+
+/* The fewest units in which blocks of this size leave little over. */
+static unsigned span_units(size_t size)
+{
+    for (unsigned n = (unsigned)((size + UNIT - 1) / UNIT); n < UNITS_MOST; n++) {
+        size_t bytes = (size_t)n * UNIT;
+        if (bytes % size <= bytes >> WASTE_SHIFT)
+            return n;
+    }
+    return (unsigned)max_size(UNITS_MOST, (size + UNIT - 1) / UNIT);
+}
+
+static void list_insert(struct heap *heap, struct span *span)
+{
+    span->prev = NULL;
+    span->next = heap->partial;
+    if (heap->partial)
+        heap->partial->prev = span;
+    heap->partial = span;
+}
+
+static void list_remove(struct heap *heap, struct span *span)
+{
+    if (span->prev)
+        span->prev->next = span->next;
+    else
+        heap->partial = span->next;
+    if (span->next)
+        span->next->prev = span->prev;
+}
+
+/* Cuts a new span for the class; called with the lock held. */
+static struct span *cut_locked(struct heap *heap, unsigned class)
+{
+    size_t size = class_size(class);
+    struct span *span = span_take(span_units(size), class);
+    if (!span)
+        return NULL;
+    span->capacity = (uint32_t)((size_t)span->units * UNIT / size);
+    if (TINY)
+        span->capacity = (uint32_t)min_size(span->capacity, 6);
+    span->used = span->fresh = 0;
+    span->home = NULL;
+    list_insert(heap, span);
+    return span;
+}
+
+static unsigned take_home(struct span *span, unsigned most, struct run *run)
+{
+    void *last = span->home;
+    unsigned count = 1;
+    while (count < most && *(void **)last) {
+        last = *(void **)last;
+        count++;
+    }
+    run->list = span->home;
+    run->listed = count;
+    span->home = *(void **)last;
+    *(void **)last = NULL;
+    return count;
+}
+
+static unsigned take_fresh(struct span *span, unsigned most, size_t size, struct run *run)
+{
+    unsigned count = (unsigned)min_size(most, span->capacity - span->fresh);
+    run->next = span->start + (size_t)span->fresh * size;
+    run->end = run->next + (size_t)count * size;
+    run->clean = span->clean;
+    span->fresh += count;
+    return count;
+}
+
+unsigned heap_fetch(unsigned class, struct run *run)
+{
+    struct heap *heap = &heaps[class];
+    size_t size = class_size(class);
+    unsigned most = (unsigned)(run_most(size) / size);
+    lock_acquire(&heap->lock, RANK_CLASS);
+    struct span *span = heap->partial ? heap->partial : cut_locked(heap, class);
+    unsigned count = 0;
+    if (span) {
+        count = span->home ? take_home(span, most, run) : take_fresh(span, most, size, run);
+        span->used += count;
+        heap->out += count;
+        if (span->used == span->capacity)
+            list_remove(heap, span);
+    }
+    lock_release(&heap->lock, RANK_CLASS);
+    return count;
+}
+
+void *run_next(struct run *run, size_t size, bool *ret_clean)
+{
+    void *block = run->list;
+    if (block) {
+        run->list = *(void **)block;
+        run->listed--;
+        *ret_clean = false;
+        return block;
+    }
+    if (run->next == run->end)
+        return NULL;
+    block = run->next;
+    run->next += size;
+    *ret_clean = run->clean;
+    return block;
+}
+
+size_t run_most(size_t size)
+{
+    return max_size(RUN_BYTES / size, 1) * size;
+}
+
+unsigned run_blocks(const struct run *run, size_t size)
+{
+    size_t bytes = (size_t)(run->end - run->next);
+    return run->listed + (bytes ? (unsigned)(bytes / size) : 0);
+}
+
+/* Whether the block starts where its span has one, and has ever been out. */
+static bool sound_in(const struct span *span, const void *block)
+{
+    size_t size = class_size(span->class);
+    size_t offset = (size_t)((const char *)block - span->start);
+    return offset % size == 0 && offset / size < span->capacity;
+}
+
+bool block_is_sound(const void *address)
+{
+    struct span *span = unit_span(address);
+    return span && span->state == SPAN_CUT && sound_in(span, address);
+}
+
+static void return_locked(struct heap *heap, struct span *span, void *block, uint64_t idle_since)
+{
+    if (span->used == span->capacity)
+        list_insert(heap, span);
+    *(void **)block = span->home;
+    span->home = block;
+    heap->out--;
+    if (--span->used == 0) {
+        list_remove(heap, span);
+        span_give(span, idle_since);
+    }
+}
+
+/* A span that a fork has orphaned keeps its blocks for good: its lists may be half-changed. */
+static bool is_orphan(const struct heap *heap, const struct span *span)
+{
+    return span->epoch < heap->lost || span_lost(span);
+}
+
+void heap_return(unsigned class, void *first, unsigned count, uint64_t idle_since)
+{
+    struct heap *heap = &heaps[class];
+    lock_acquire(&heap->lock, RANK_CLASS);
+    for (void *block = first; count; count--) {
+        struct span *span = unit_span(block);
+        const char *fault = NULL;
+        if (!span || span->state != SPAN_CUT)
+            fault = "a link in freed memory was overwritten";
+        else if (span->class != class)
+            fault = "a freed block was changed or freed twice";
+        else if (!sound_in(span, block))
+            fault = "free of a pointer inside a block";
+        else if (span->used == 0)
+            fault = "a block was freed twice";
+        if (fault) {
+            lock_release(&heap->lock, RANK_CLASS);
+            message_broken_heap(fault, block);
+        }
+        void *next = *(void **)block;
+        if (is_orphan(heap, span))
+            heap->out--;
+        else
+            return_locked(heap, span, block, idle_since);
+        block = next;
+    }
+    lock_release(&heap->lock, RANK_CLASS);
+}
+
+unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
+{
+    size_t size = class_size(class);
+    unsigned fresh = run->next == run->end ? 0 : (unsigned)((size_t)(run->end - run->next) / size);
+    unsigned listed = run->listed;
+    if (listed)
+        heap_return(class, run->list, listed, idle_since);
+    if (fresh) {
+        struct heap *heap = &heaps[class];
+        struct span *span = unit_span(run->next);
+        lock_acquire(&heap->lock, RANK_CLASS);
+        bool last = !is_orphan(heap, span) && span->start + (size_t)span->fresh * size == run->end && span->used > fresh;
+        if (last) { // nobody has taken more since: the range is fresh again, its pages untouched
+            if (span->used == span->capacity)
+                list_insert(heap, span);
+            span->fresh -= fresh;
+            span->used -= fresh;
+            heap->out -= fresh;
+        }
+        lock_release(&heap->lock, RANK_CLASS);
+        for (char *block = run->next; !last && block < run->end; block += size) {
+            *(void **)block = NULL;
+            heap_return(class, block, 1, idle_since);
+        }
+    }
+    *run = (struct run){0};
+    return listed + fresh;
+}
+
+uint64_t heap_blocks_out(unsigned class)
+{
+    return class < HEAP_CLASSES ? hint_get(heaps[class].out) : 0;
+}
+
+void heap_set_blocks_out(unsigned class, uint64_t blocks)
+{
+    if (class < HEAP_CLASSES)
+        heaps[class].out = blocks;
+}
+
+void heap_forked(void)
+{
+    chunk_forked();
+    for (unsigned class = 0; class < HEAP_CLASSES; class++) {
+        if (lock_survived(&heaps[class].lock))
+            continue;
+        heaps[class].partial = NULL;
+        heaps[class].lost = chunk_epoch(); // spans of before are orphans
+    }
+}
+
+bool span_check(unsigned class)
+{
+    struct heap *heap = &heaps[class];
+    bool good = true;
+    lock_acquire(&heap->lock, RANK_CLASS);
+    for (struct span *span = heap->partial; span && good; span = span->next) {
+        unsigned home = 0;
+        for (void *block = span->home; block && good; block = *(void **)block) {
+            good = unit_span(block) == span && sound_in(span, block) && home < span->capacity;
+            home++;
+        }
+        good = good && span->state == SPAN_CUT && span->class == class && span->used < span->capacity &&
+               span->used + home == span->fresh && span->fresh <= span->capacity;
+    }
+    lock_release(&heap->lock, RANK_CLASS);
+    return good;
+}

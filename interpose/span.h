@@ -1,0 +1,83 @@
+/*
+ * Spans: runs of units that are cut into blocks of one class; the heap of each class.
+ *
+ * A span's blocks are handed out in order of address first (`fresh` counts how many have ever left), so that pages are
+ * touched only when needed, and from the list of those that came home later. A span with all blocks home goes back to
+ * the units (chunk.h), where any class may have it next.
+ *
+ * Invariants: used + home = fresh <= capacity, with `home` the length of the list; a span is in its class's
+ * list of partial ones exactly if used < capacity.
+ */
+#ifndef POOLMARK_SPAN_H
+#define POOLMARK_SPAN_H
+
+#include "chunk.h"
+
+enum {
+    HEAP_CLASSES = CLASS_OF_1M + 1, // classes below this one come from spans
+    RUN_BYTES = TINY ? 128 : 4096,  // what a thread takes from a span at a time, at least one block
+};
+
+enum span_state { SPAN_FREE, SPAN_CUT };
+
+struct span {
+    struct span *next, *prev; // lock: class while cut, units while free
+    char *start;              // fixed while it exists
+    uint32_t units;           // fixed while it exists
+    uint16_t class;           // fixed while cut
+    uint8_t state;            // lock: units
+    uint8_t clean;            // its pages read as zeros: all (free), those not yet handed out (cut)
+    uint32_t capacity;        // fixed while cut: blocks
+    uint32_t used;            // lock: class: blocks that are out
+    uint32_t fresh;           // lock: class: blocks that were ever out
+    uint32_t epoch;           // fixed while cut: chunk_epoch of its making
+    void *home;               // lock: class: blocks that came back
+    uint64_t idle_since;      // lock: units
+};
+
+/*
+ * What a thread has taken from a span and not yet handed out: a list of blocks that came home, or a range of fresh
+ * ones. Owner only.
+ */
+struct run {
+    void *list;
+    char *next, *end;
+    uint32_t listed; // blocks in the list
+    bool clean;      // the fresh range reads as zeros
+};
+
+/* Fills an empty run with at least one block of the class; returns the number of blocks, 0 if memory is exhausted. */
+HIDDEN unsigned heap_fetch(unsigned class, struct run *run);
+
+/* Takes the next block of a run; NULL if it is empty. *ret_clean: the block reads as zeros. */
+HIDDEN void *run_next(struct run *run, size_t size, bool *ret_clean);
+
+/* Most bytes that a run of this class can hold. */
+HIDDEN size_t run_most(size_t size);
+
+/* Blocks left in a run. */
+HIDDEN unsigned run_blocks(const struct run *run, size_t size);
+
+/* Brings back what is left of a run; it is empty then. Returns the number of blocks. */
+HIDDEN unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since);
+
+/*
+ * Blocks of one class, linked through their first word, come home. `idle_since` as in span_give. Stops the program
+ * with one line if a block is none, lies inside another, or its link points outside (message_broken_heap).
+ */
+HIDDEN void heap_return(unsigned class, void *first, unsigned count, uint64_t idle_since);
+
+/* Whether `address` is the start of a block of its class's span. Any address. */
+HIDDEN bool block_is_sound(const void *address);
+
+/* Blocks that a class has out, by the heap's own count. */
+HIDDEN uint64_t heap_blocks_out(unsigned class);
+
+/* In a forked child: sets the count of blocks that are out, and starts afresh what lock_survived denies. */
+HIDDEN void heap_forked(void);
+HIDDEN void heap_set_blocks_out(unsigned class, uint64_t blocks);
+
+/* Validates all partial spans of a class (debug): lengths, bounds, counts. */
+HIDDEN bool span_check(unsigned class);
+
+#endif

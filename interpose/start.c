@@ -1,0 +1,65 @@
+/*
+ * The start: settings, route, native allocator, page, watch for ends. Once, in the library's constructor.
+ *
+ * Before it, allocations are the guest's and come from the heap (thread.h); what is set up here needs memory itself
+ * (dlopen of mimalloc), and gets it that way.
+ */
+#include "bin.h"
+#include "dispatch.h"
+#include "dump.h"
+#include "exits.h"
+#include "live.h"
+#include "message.h"
+#include "native.h"
+#include "options.h"
+#include "process.h"
+
+#include <pthread.h>
+
+static void complain(const char *line)
+{
+    message_line("%s", line);
+    counters_warn(line);
+}
+
+static void choose_route(struct route *ret)
+{
+    char why[MESSAGE_LINE];
+    if (route_parse(option_values[OPTION_POOL_POLICY].text, ret, why, sizeof(why)))
+        return;
+    options_refuse(OPTION_POOL_POLICY, why, complain);
+    route_default(ret);
+}
+
+static void fork_child(void)
+{
+    if (!process_is_ours()) // else a slow path of the child has been here already
+        process_forked();
+}
+
+static void stop_at_ends(void)
+{
+    const char *live = option_values[OPTION_POOL_LIVE].text;
+    bool watched = dump_wanted() || strcmp(live, "off") != 0;
+    exits_start(watched, (int)option_values[OPTION_POOL_SIGNAL].number);
+}
+
+__attribute__((constructor(101))) static void start(int argc, char **argv, char **environment)
+{
+    struct route route;
+    int saved = errno;
+    thread_leave(thread_enter()); // makes the page, if no allocation before has
+    message_start();
+    options_start(environment, complain);
+    choose_route(&route);
+    route_print(&route, page->route, sizeof(page->route));
+    native_start((enum native_kind)option_values[OPTION_POOL_NATIVE].number);
+    dispatch_start(&route);
+    thread_start(process_forked); // from here on threads have blocks
+    process_identify(argc, argv);
+    live_start();
+    dump_start(option_values[OPTION_POOL_STATS].text);
+    stop_at_ends();
+    pthread_atfork(NULL, NULL, fork_child);
+    errno = saved;
+}

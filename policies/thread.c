@@ -1,0 +1,183 @@
+/*
+ * Policy `thread`: free blocks wait in a bin per thread and class, without any lock.
+ *
+ * A full bin is exchanged whole with its spare, and a full spare with a depot that all threads share, as in Bonwick and
+ * Adams, "Magazines and Vmem" (USENIX 2001) and TCMalloc's transfer cache; the depot's lock is taken once per chain.
+ * Bins start small and double each time they are found empty or full, until POOL_THREAD_BYTES is used up; what the
+ * depots keep in all is bounded by POOL_POOL_BYTES. The price: free blocks lie in the bins of threads that do not need
+ * them, until the thread's next idle look.
+ */
+#include "interpose/policy.h"
+
+enum {
+    BIN_LEAST = 4,        // blocks, at the first use
+    BIN_MOST = 256,       // blocks
+    BIN_BYTES = 16 << 10, // a bin holds at most so much, or two blocks
+    LARGE = 64 << 10,     // above this one block is enough
+    COUNT_SHIFT = 48,     // addresses have 47 bits
+};
+
+/*
+ * Chains, linked through the second word of their first blocks: address of the next chain, and the length of this one
+ * in the upper 16 bits.
+ */
+struct depot {
+    struct lock lock;
+    _Atomic uint32_t chains; // lock: pool; others as a hint
+    uint32_t least;          // lock: pool: fewest chains since the last trim: so many were not needed
+    _Atomic uint64_t blocks; // lock: pool; others as a hint
+    void *first;             // lock: pool
+} __attribute__((aligned(CACHE_LINE)));
+
+static struct depot depots[CLASS_COUNT];
+
+static uint64_t *link_of(void *first)
+{
+    return (uint64_t *)first + 1;
+}
+
+static void put_locked(struct depot *depot, struct chain chain)
+{
+    *link_of(chain.head) = (uint64_t)chain.count << COUNT_SHIFT | (uintptr_t)depot->first;
+    depot->first = chain.head;
+    atomic_store_explicit(&depot->chains, depot->chains + 1, memory_order_relaxed);
+    atomic_store_explicit(&depot->blocks, depot->blocks + chain.count, memory_order_relaxed);
+}
+
+static struct chain take_locked(struct depot *depot)
+{
+    struct chain chain = {depot->first, 0};
+    if (!chain.head)
+        return chain;
+    uint64_t link = *link_of(chain.head);
+    chain.count = (unsigned)(link >> COUNT_SHIFT);
+    depot->first = (void *)(uintptr_t)(link & (((uint64_t)1 << COUNT_SHIFT) - 1));
+    uint32_t left = depot->chains - 1;
+    atomic_store_explicit(&depot->chains, left, memory_order_relaxed);
+    atomic_store_explicit(&depot->blocks, depot->blocks - chain.count, memory_order_relaxed);
+    if (left < depot->least)
+        depot->least = left;
+    return chain;
+}
+
+static struct chain depot_take(struct thread *self, unsigned class)
+{
+    struct depot *depot = &depots[class];
+    if (!atomic_load_explicit(&depot->chains, memory_order_relaxed))
+        return (struct chain){0};
+    pool_lock(self, class, &depot->lock);
+    struct chain chain = take_locked(depot);
+    lock_release(&depot->lock, RANK_POOL);
+    count_stored(self, class, -(long)chain.count);
+    return chain;
+}
+
+static void depot_put(struct thread *self, unsigned class, struct chain chain)
+{
+    if (!chain.count)
+        return;
+    if (!pools_have_room(class, chain.count)) {
+        chain_drop(self, class, chain);
+        return;
+    }
+    struct depot *depot = &depots[class];
+    count_stored(self, class, chain.count);
+    pool_lock(self, class, &depot->lock);
+    put_locked(depot, chain);
+    lock_release(&depot->lock, RANK_POOL);
+}
+
+static unsigned bin_capacity(struct thread *self, unsigned class)
+{
+    if (TINY)
+        return 2;
+    size_t size = class_size(class);
+    unsigned now = bin_count_most(self, class);
+    unsigned most = size > LARGE ? 1 : (unsigned)min_size(max_size(BIN_BYTES / size, 2), BIN_MOST);
+    unsigned wish = (unsigned)min_size(max_size(now * 2, BIN_LEAST), most);
+    if (wish <= now)
+        return now;
+    return bins_have_room(self, class, wish - now) || now == 0 ? wish : now;
+}
+
+static void *refill(struct thread *self, unsigned class)
+{
+    if (bin_spare_count(self, class)) {
+        bin_swap_spare(self, class);
+        return count_hit(self, class, bin_pop(self, class));
+    }
+    struct chain chain = depot_take(self, class);
+    if (!chain.count)
+        return heap_alloc(self, class);
+    if (bin_put(self, class, chain))
+        return count_hit(self, class, bin_pop(self, class));
+    // a longer chain than this thread's bin may hold: one block of it, the rest goes on to the heap
+    void *block = chain.head;
+    chain_trim(self, class, (struct chain){*(void **)block, chain.count - 1});
+    return count_hit(self, class, block);
+}
+
+static void spill(struct thread *self, unsigned class, void *block)
+{
+    if (bin_spare_count(self, class))
+        depot_put(self, class, bin_take_spare(self, class));
+    bin_swap_spare(self, class);
+    if (!bin_push(self, class, block))
+        block_drop(self, class, block);
+}
+
+static void leave(struct thread *self, unsigned class)
+{
+    depot_put(self, class, bin_take_spare(self, class));
+    depot_put(self, class, bin_take(self, class));
+}
+
+static size_t trim(struct thread *self, unsigned class, uint64_t now, enum pressure pressure)
+{
+    (void)now;
+    struct depot *depot = &depots[class];
+    size_t bytes = 0;
+    if (!atomic_load_explicit(&depot->chains, memory_order_relaxed))
+        return 0;
+    pool_lock(self, class, &depot->lock);
+    uint32_t idle = pressure == PRESSURE_FULL ? UINT32_MAX : depot->least;
+    lock_release(&depot->lock, RANK_POOL);
+    for (; idle; idle--) {
+        struct chain chain = depot_take(self, class);
+        if (!chain.count)
+            break;
+        bytes += chain.count * class_size(class);
+        chain_trim(self, class, chain);
+    }
+    pool_lock(self, class, &depot->lock);
+    depot->least = depot->chains;
+    lock_release(&depot->lock, RANK_POOL);
+    return bytes;
+}
+
+static size_t stored(unsigned class)
+{
+    return atomic_load_explicit(&depots[class].blocks, memory_order_relaxed);
+}
+
+static void forked(void)
+{
+    for (unsigned class = 0; class < CLASS_COUNT; class++)
+        if (!lock_survived(&depots[class].lock))
+            memset(&depots[class], 0, sizeof(depots[class]));
+}
+
+const struct policy policy_thread = {
+    .name = "thread",
+    .summary = "bins per thread and class; full and empty ones are exchanged with a shared depot",
+    .largest = MiB(1),
+    .block_size = policy_class_size,
+    .bin_capacity = bin_capacity,
+    .start = policy_nothing_to_start,
+    .refill = refill,
+    .spill = spill,
+    .leave = leave,
+    .trim = trim,
+    .stored = stored,
+    .forked = forked,
+};

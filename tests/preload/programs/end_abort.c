@@ -1,0 +1,8 @@
+/* Aborts. Ends by SIGABRT. */
+#include "must.h"
+
+int main(void)
+{
+    free(malloc(100));
+    abort();
+}
