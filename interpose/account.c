@@ -13,10 +13,10 @@
 enum { LOOK_SHIFT = 10, LOOK_LEAST = 4096 };
 
 static struct {
-    int64_t bins;                     // any thread: bytes of all bins' capacities
-    int64_t all;                      // any thread: the same with runs
-    int64_t of_class[CLASS_COUNT];    // any thread: `all` by class
-    int64_t looked;                   // hint: held bytes when the total was last looked at
+    int64_t bins;                         // any thread: bytes of all bins' capacities
+    int64_t all;                          // any thread: the same with runs
+    int64_t of_class[CLASS_COUNT];        // any thread: `all` by class
+    int64_t looked;                       // hint: held bytes when the total was last looked at
     int64_t looked_policy[PAGE_POLICIES]; // hint
 } hidden;
 
@@ -28,11 +28,11 @@ int64_t account_hidden(void)
 uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
 {
     uint64_t bytes = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++) {
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++) {
         if (policy && dispatch_policies[class] != policy)
             continue;
         const struct bin *bin = &self->bins[class];
-        size_t size = page->classes[class].size;
+        size_t size = class_size(class);
         bytes += (uint64_t)(bin->capacity - bin->room) * size;
         bytes += run_blocks(&self->books[class].run, size) * size;
     }
@@ -42,8 +42,8 @@ uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
 uint64_t bins_level_bytes(const struct thread *self)
 {
     uint64_t bytes = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++)
-        bytes += (uint64_t)(self->bins[class].capacity - self->bins[class].room) * page->classes[class].size;
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
+        bytes += (uint64_t)(self->bins[class].capacity - self->bins[class].room) * class_size(class);
     return bytes;
 }
 
@@ -60,14 +60,14 @@ static bool worth_a_look(int64_t now, int64_t *looked)
 static int64_t class_hidden_now(const struct thread *self, unsigned class)
 {
     const struct bin *bin = &self->bins[class];
-    size_t size = page->classes[class].size;
+    size_t size = class_size(class);
     int64_t blocks = bin->capacity - bin->room + (int64_t)run_blocks(&self->books[class].run, size);
     return blocks * (int64_t)size;
 }
 
 static int64_t class_hidden_most(const struct thread *self, unsigned class)
 {
-    size_t size = page->classes[class].size;
+    size_t size = class_size(class);
     return (int64_t)(self->bins[class].capacity * size + (self->books[class].has_run ? run_most(size) : 0));
 }
 
@@ -86,7 +86,7 @@ static void held_peaks(struct thread *self, unsigned class)
     if (now > hint_get(total->bound))
         level_peak(total, worth_a_look(now, &hidden.looked) ? now - (int64_t)bins_hidden_now(self, NULL) - others : 0,
                    now);
-    unsigned index = of_class->policy;
+    unsigned index = page->class_policy[class];
     struct level *policy = &page->policies[index].levels.held;
     now = hint_get(policy->now);
     if (now > hint_get(policy->bound)) {
@@ -101,8 +101,8 @@ static void held_peaks(struct thread *self, unsigned class)
 static void stored_peaks(struct thread *self, unsigned class)
 {
     struct page_class *of_class = &page->classes[class];
-    int64_t own = (int64_t)(self->bins[class].capacity - self->bins[class].room) * (int64_t)of_class->size;
-    struct level *levels[] = {&of_class->levels.stored, &page->policies[of_class->policy].levels.stored,
+    int64_t own = (int64_t)(self->bins[class].capacity - self->bins[class].room) * (int64_t)class_size(class);
+    struct level *levels[] = {&of_class->levels.stored, &page->policies[page->class_policy[class]].levels.stored,
                               &page->total.stored};
     int64_t most[] = {hint_get(hidden.of_class[class]), hint_get(hidden.bins), hint_get(hidden.bins)};
     for (unsigned i = 0; i < ARRAY_LENGTH(levels); i++) {
@@ -115,8 +115,8 @@ static void stored_peaks(struct thread *self, unsigned class)
 void account_move(struct thread *self, unsigned class, long held, long stored)
 {
     struct page_class *of_class = &page->classes[class];
-    struct page_policy *policy = &page->policies[of_class->policy];
-    int64_t size = (int64_t)of_class->size;
+    struct page_policy *policy = &page->policies[page->class_policy[class]];
+    int64_t size = (int64_t)class_size(class);
     if (held) {
         level_add(&page->total.held, held * size);
         level_add(&policy->levels.held, held * size);
@@ -141,12 +141,12 @@ static void add_hidden(struct thread *self, unsigned class, int64_t bin_bytes, i
     self->bin_bytes += (uint64_t)bin_bytes;
     self->hidden += (uint64_t)(bin_bytes + run_bytes);
     if (class > self->top_class)
-        self->top_class = (uint16_t)class;
+        self->top_class = (uint16_t) class;
 }
 
 void account_capacity(struct thread *self, unsigned class, long blocks)
 {
-    add_hidden(self, class, blocks * (int64_t)page->classes[class].size, 0);
+    add_hidden(self, class, blocks * (int64_t)class_size(class), 0);
     if (blocks > 0)
         stored_peaks(self, class);
 }
@@ -155,7 +155,7 @@ void account_run(struct thread *self, unsigned class, bool has)
 {
     if (self->books[class].has_run == has)
         return;
-    int64_t bytes = (int64_t)run_most(page->classes[class].size);
+    int64_t bytes = (int64_t)run_most(class_size(class));
     add_hidden(self, class, 0, has ? bytes : -bytes);
     self->books[class].has_run = has;
 }
@@ -164,8 +164,8 @@ void account_forked(struct thread *self)
 {
     memset(&hidden, 0, sizeof(hidden));
     self->bin_bytes = self->hidden = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++) {
-        size_t size = page->classes[class].size;
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++) {
+        size_t size = class_size(class);
         add_hidden(self, class, (int64_t)(self->bins[class].capacity * size),
                    self->books[class].has_run ? (int64_t)run_most(size) : 0);
     }

@@ -23,18 +23,18 @@
 #error "poolmark is written for x86-64 Linux with glibc"
 #endif
 
-#define HIDDEN __attribute__((visibility("hidden")))
-#define EXPORT __attribute__((visibility("default")))
-#define COLD __attribute__((cold, noinline))
-#define NOINLINE __attribute__((noinline))
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define HIDDEN                __attribute__((visibility("hidden")))
+#define EXPORT                __attribute__((visibility("default")))
+#define COLD                  __attribute__((cold, noinline))
+#define NOINLINE              __attribute__((noinline))
+#define ALWAYS_INLINE         inline __attribute__((always_inline))
 #define FORMAT(string, first) __attribute__((format(printf, string, first)))
-#define likely(x) __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
+#define likely(x)             __builtin_expect(!!(x), 1)
+#define unlikely(x)           __builtin_expect(!!(x), 0)
 
-#define KiB(n) ((size_t)(n) << 10)
-#define MiB(n) ((size_t)(n) << 20)
-#define GiB(n) ((size_t)(n) << 30)
+#define KiB(n)          ((size_t)(n) << 10)
+#define MiB(n)          ((size_t)(n) << 20)
+#define GiB(n)          ((size_t)(n) << 30)
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof((a)[0]))
 
 #define POOLMARK_VERSION "0.1.0"
@@ -66,7 +66,7 @@ enum { TINY = 0 };
 #define owner_set(field, value) ((void)((field) = (value)))
 #define owner_add(field, value) ((void)((field) += (value)))
 #endif
-#define hint_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define hint_get(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define hint_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 
 static inline size_t align_up(size_t n, size_t power_of_two)

@@ -147,6 +147,32 @@ void bin_swap_spare(struct thread *self, unsigned class)
     count_stored(self, class, (long)in_bin - (long)in_spare);
 }
 
+void *spare_pop(struct thread *self, unsigned class)
+{
+    struct bin *bin = &self->bins[class];
+    void *block = bin->spare;
+    if (block) {
+        bin->spare = *(void **)block;
+        bin->spare_count--;
+        count_stored(self, class, -1);
+    }
+    return block;
+}
+
+bool spare_push(struct thread *self, unsigned class, void *block, unsigned most)
+{
+    struct bin *bin = &self->bins[class];
+    if (bin->spare_count >= most)
+        return false;
+    *(void **)block = bin->spare;
+    bin->spare = block;
+    bin->spare_count++;
+    if (class > self->top_class)
+        self->top_class = (uint16_t) class;
+    count_stored(self, class, 1);
+    return true;
+}
+
 struct chain bin_take(struct thread *self, unsigned class)
 {
     struct bin *bin = &self->bins[class];
@@ -184,7 +210,7 @@ unsigned bin_count_most(const struct thread *self, unsigned class)
 void bin_empty(struct thread *self, unsigned class)
 {
     struct books *books = &self->books[class];
-    size_t size = page->classes[class].size;
+    size_t size = class_size(class);
     bin_sync(self, class);
     if (dispatch_policies[class])
         dispatch_policies[class]->leave(self, class);

@@ -25,8 +25,8 @@ enum {
 };
 
 struct window {
-    uint16_t bins[WINDOW_UNITS];       // any thread: offset of the class's bin, 0: not ours
-    struct span *spans[WINDOW_UNITS];  // any thread
+    uint16_t bins[WINDOW_UNITS];      // any thread: offset of the class's bin, 0: not ours
+    struct span *spans[WINDOW_UNITS]; // any thread
 };
 
 struct chunk {
@@ -270,7 +270,7 @@ struct span *span_take(unsigned length, unsigned class)
         }
         span->state = SPAN_CUT;
         span->epoch = units.epoch;
-        span->class = (uint16_t)class;
+        span->class = (uint16_t) class;
         mark(span, class, span);
     }
     lock_release(&units.lock, RANK_UNITS);

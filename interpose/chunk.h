@@ -27,8 +27,8 @@ enum {
 struct span;
 
 struct unit_map {
-    intptr_t table[WINDOWS];        // any thread, written once each: window's table, relative to `nothing`
     uint16_t nothing[WINDOW_UNITS]; // fixed: zeros
+    intptr_t table[WINDOWS];        // any thread, written once each: window's table, relative to `nothing`
 };
 
 extern HIDDEN struct unit_map unit_map;
@@ -36,10 +36,16 @@ extern HIDDEN struct unit_map unit_map;
 /* Offset of the bin of the class of the unit that `block` lies in; 0 if it is not ours. Any address below 2^47. */
 static ALWAYS_INLINE size_t unit_bin(const void *block)
 {
-    intptr_t table = hint_get(unit_map.table[(uintptr_t)block >> WINDOW_SHIFT]);
-    // integer arithmetic, since the table is another object than `nothing`
-    const uint16_t *bins = (const uint16_t *)((uintptr_t)unit_map.nothing + (uintptr_t)table);
-    return hint_get(bins[(uint32_t)(uintptr_t)block >> UNIT_SHIFT]);
+    // integer arithmetic on a base that the compiler cannot see through, since the table is another object; the load is
+    // written out because gcc adds the displacement to the index instead, which costs free an instruction
+    uintptr_t map = (uintptr_t)&unit_map;
+    uintptr_t table;
+    __asm__("mov %c3(%1,%2,8), %0"
+            : "=r"(table)
+            : "r"(map), "r"((uintptr_t)block >> WINDOW_SHIFT), "i"(offsetof(struct unit_map, table)), "m"(unit_map));
+    map += table;
+    __asm__("" : "+r"(map));
+    return hint_get(((const struct unit_map *)map)->nothing[(uint32_t)(uintptr_t)block >> UNIT_SHIFT]);
 }
 
 /* Class of the unit; CLASS_NONE if it is not ours. Any address at all. */

@@ -7,7 +7,7 @@
  * address space, never memory, is rounded away there.
  *
  * Class 0 is no class: its bins never hold a block, so "not ours" and "not ready" need no test on the fast path.
- * All functions here are pure and may be called by any thread at any time.
+ * All functions here are pure, need nothing initialised, and may be called by any thread at any time.
  */
 #ifndef POOLMARK_CLASS_H
 #define POOLMARK_CLASS_H
@@ -17,7 +17,7 @@
 enum {
     CLASS_NONE = 0,
     CLASS_FIRST = 1,
-    CLASS_STEP_LIMIT = 128,     // up to here one class per 16 bytes
+    CLASS_STEP_LIMIT = 128, // up to here one class per 16 bytes
     CLASS_COUNT = 1 + 8 + 52 + 80 + 68,
     CLASS_OF_1M = 8 + 52,       // the class of 1 MiB
     CLASS_OF_1G = 8 + 52 + 80,  // the class of 1 GiB
@@ -33,7 +33,12 @@ HIDDEN unsigned class_of(size_t size);
 /* The largest class whose size is at most `usable` bytes; CLASS_NONE below 16. */
 HIDDEN unsigned class_floor(size_t usable);
 
-/* Bytes of a block of this class; 0 for CLASS_NONE. */
-HIDDEN size_t class_size(unsigned class);
+extern HIDDEN const size_t class_sizes[CLASS_COUNT];
+
+/* Bytes of a block of this class; 0 for CLASS_NONE and what is no class. */
+static inline size_t class_size(unsigned class)
+{
+    return class < CLASS_COUNT ? class_sizes[class] : 0;
+}
 
 #endif

@@ -54,8 +54,6 @@ void counters_start(void)
     made->shard_offset = header_bytes();
     made->shard_size = sizeof(struct shard);
     made->class_count = CLASS_COUNT;
-    for (unsigned class = 0; class < CLASS_COUNT; class++)
-        made->classes[class].size = class_size(class);
     made->start_clock = os_clock();
     made->start_real = os_realtime();
     page_shard(made, 0)->alive = 1; // never a thread's: process_settle writes it

@@ -67,28 +67,25 @@ struct class_counts { // owner only; one cache line
 #undef COUNTER
 
 struct shard {
-    uint32_t owners;   // threads that have had this shard
-    uint32_t alive;    // 1 while a thread has it (more on the last one, which is shared)
-    uint64_t bins;     // bytes waiting in bins at the owner's last slow path
+    uint32_t owners; // threads that have had this shard
+    uint32_t alive;  // 1 while a thread has it (more on the last one, which is shared)
+    uint64_t bins;   // bytes waiting in bins at the owner's last slow path
     uint64_t padding[6];
     struct class_counts classes[CLASS_COUNT];
 };
 
 struct page_class {
-    uint64_t size;         // fixed
-    uint32_t policy;       // index in page.policies
-    uint32_t padding;
     struct level_pair levels;
-    uint64_t heap_blocks;  // blocks that the heap has handed out and not got back (the heap's own count)
+    uint64_t heap_blocks;   // blocks that the heap has handed out and not got back (the heap's own count)
     uint64_t native_blocks; // the same for the native allocator
-    uint64_t padding2[5];
+    uint64_t padding[6];
 };
 
 struct page_policy {
     char name[24];
     struct level_pair levels;
-    uint64_t lock_waits;   // any thread, atomic: times a thread slept for a lock of this policy
-    uint64_t asked;        // classes that the route gives to it
+    uint64_t lock_waits; // any thread, atomic: times a thread slept for a lock of this policy
+    uint64_t asked;      // classes that the route gives to it
 };
 
 struct page_setting {
@@ -108,27 +105,28 @@ struct page {
     uint32_t layout, shard_count;
     uint64_t shard_offset, shard_size; // bytes from the start of the page
     uint32_t pid, ppid;
-    uint32_t end;          // enum page_end
+    uint32_t end; // enum page_end
     int32_t end_detail;
-    uint64_t start_clock;  // CLOCK_MONOTONIC at start, ns
-    uint64_t start_real;   // CLOCK_REALTIME at start, ns
-    uint64_t start_ticks;  // the kernel's start time of the process, clock ticks since boot (0: not known)
-    uint64_t updated;      // ns since start of the last change that was stamped (a slow-path tick, the dump)
+    uint64_t start_clock; // CLOCK_MONOTONIC at start, ns
+    uint64_t start_real;  // CLOCK_REALTIME at start, ns
+    uint64_t start_ticks; // the kernel's start time of the process, clock ticks since boot (0: not known)
+    uint64_t updated;     // ns since start of the last change that was stamped (a slow-path tick, the dump)
     char version[16], program[64], host[64];
-    char route[256];       // the canonical route
-    char argv[PAGE_ARGV];  // the arguments, each with its NUL, as many as fit
+    char route[256];         // the canonical route
+    char argv[PAGE_ARGV];    // the arguments, each with its NUL, as many as fit
     uint32_t argc, argv_cut; // how many are in argv; whether some did not fit
     uint32_t policy_count, setting_count, warning_count, tick_count;
     uint32_t shards_used, class_count;
     uint32_t threads_now, threads_peak, threads_ended, image; // image: how many execs this pid has seen under us
-    uint32_t inherited;    // 1: a forked child; its counts begin with what it inherited
-    uint32_t broken;       // an invariant of the heap that failed in the process, index + 1
-    uint64_t tick_period;  // ns between two ticks of the timeline; doubles when it is full
+    uint32_t inherited;   // 1: a forked child; its counts begin with what it inherited
+    uint32_t broken;      // an invariant of the heap that failed in the process, index + 1
+    uint64_t tick_period; // ns between two ticks of the timeline; doubles when it is full
     struct level_pair total;
     struct level mapped;   // bytes that the library has from the kernel (resident or not), without native's
     struct level resident; // VmRSS and VmHWM; peak_at 0: not known
     uint64_t inherited_blocks, inherited_bytes; // of a forked child
-    int64_t hidden;        // most bytes that all bins of all threads together may hold unseen
+    int64_t hidden;                             // most bytes that all bins of all threads together may hold unseen
+    uint8_t class_policy[CLASS_COUNT];          // index in policies of the one that has the class; hint
     struct page_policy policies[PAGE_POLICIES];
     struct page_class classes[CLASS_COUNT];
     struct page_setting settings[PAGE_SETTINGS];

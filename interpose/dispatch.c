@@ -6,6 +6,7 @@
 
 #include "chunk.h"
 #include "counters.h"
+#include "span.h"
 
 uint16_t dispatch_bins[DISPATCH_SLOTS];
 const struct policy *dispatch_policies[CLASS_COUNT];
@@ -26,20 +27,34 @@ static void fill_policies(const struct route *route)
         strncpy(page->policies[i].name, policies[i]->name, sizeof(page->policies[i].name) - 1);
         page->policy_count = i + 1;
     }
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++) {
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
         const struct policy *policy = route_policy(route, class_size(class));
         dispatch_policies[class] = policy;
-        page->classes[class].policy = policy_index(policy);
-        page->policies[page->classes[class].policy].asked++;
+        page->class_policy[class] = (uint8_t)policy_index(policy);
+        page->policies[page->class_policy[class]].asked++;
+    }
+}
+
+/* What was allocated before there was a route belongs to the policies that now have its classes. */
+static void assign_levels(void)
+{
+    for (unsigned i = 0; i < PAGE_POLICIES; i++)
+        memset(&page->policies[i].levels, 0, sizeof(page->policies[i].levels));
+    for (unsigned class = CLASS_FIRST; class < HEAP_CLASSES; class ++) {
+        const struct level *held = &page->classes[class].levels.held;
+        struct level *of_policy = &page->policies[page->class_policy[class]].levels.held;
+        of_policy->now += held->now;
+        of_policy->bound += held->bound;
     }
 }
 
 void dispatch_start(const struct route *route)
 {
     fill_policies(route);
+    assign_levels();
     for (unsigned i = 0; policies[i]; i++)
         policies[i]->start();
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++)
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         rounded[class] = (uint8_t)class_of(dispatch_policies[class]->block_size(class_size(class)));
     for (unsigned i = 0; i < DISPATCH_SLOTS; i++)
         hint_set(dispatch_bins[i], (uint16_t)(rounded[class_of((size_t)i * 16)] << BIN_SHIFT));

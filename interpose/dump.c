@@ -96,8 +96,8 @@ void dump_read_resident(struct page *page)
     int64_t now = status_bytes(status, "\nVmRSS:"), peak = status_bytes(status, "\nVmHWM:");
     if (now < 0 || peak < now)
         return;
-    // a new peak is now, or was at some moment since the last look, which nobody knows
-    if (peak > page->resident.peak)
+    // a new peak (or a forked child's own) is now, or was at some moment since the last look, which nobody knows
+    if (peak != page->resident.peak)
         page->resident.peak_at = peak == now ? os_clock() - page->start_clock : 0;
     page->resident.now = now;
     page->resident.peak = peak;

@@ -48,7 +48,7 @@ EXPORT struct mallinfo mallinfo(void)
 
 static void print_classes(FILE *stream)
 {
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++) {
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
         struct report_row row;
         report_class(page, class, &row);
         if (row.allocs)

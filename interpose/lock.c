@@ -58,7 +58,7 @@ COLD static bool wait_for(struct lock *lock, uint32_t id)
         uint32_t seen = atomic_load_explicit(&lock->word, memory_order_relaxed);
         // taken as contended, since others may be asleep behind us
         if (seen == 0 && atomic_compare_exchange_weak_explicit(&lock->word, &seen, id | LOCK_CONTENDED,
-                                                              memory_order_acquire, memory_order_relaxed))
+                                                               memory_order_acquire, memory_order_relaxed))
             return slept;
         if (seen == 0)
             continue;

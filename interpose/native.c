@@ -4,7 +4,9 @@
  * mimalloc is opened with RTLD_LOCAL: linked in, its exported malloc and operator new would come before libstdc++'s in
  * some programs. Its faults are kept at this boundary: version 2.0.9 returns misaligned blocks for some alignments
  * (microsoft/mimalloc#700), changes errno in free, and crashes on foreign pointers. Blocks above 16 MiB, which it maps
- * one by one, we map ourselves, so that realloc can move them without copying.
+ * one by one, we map ourselves, so that realloc can move them without copying. It costs some 310 KiB of resident memory
+ * and a third of a millisecond at start, so where a route leaves it nothing up to 1 MiB (as `balanced` does) it is not
+ * opened at all, and all that native serves are mappings.
  *
  * libc's blocks are told from foreign ones, which come from the same allocator, by a tag in their last word. libc has
  * 8 bytes to spare behind every size that is a multiple of 16, so the tag costs no memory.
@@ -43,7 +45,7 @@ struct mimalloc {
 
 static struct {
     enum native_kind kind; // fixed after start
-    bool started;          // fixed after start
+    size_t mapped_above;   // fixed after start: larger blocks are mappings
     struct libc libc;      // fixed after start
     struct mimalloc mi;    // fixed after start
 } native = {.kind = NATIVE_MMAP};
@@ -82,20 +84,27 @@ static bool open_mimalloc(void)
            native.mi.good_size && native.mi.owns;
 }
 
-void native_start(enum native_kind kind)
+void native_start(enum native_kind kind, bool small)
 {
     bool have_libc = open_libc();
+    native.mapped_above = kind == NATIVE_LIBC ? SIZE_MAX : small ? MAPPED_ABOVE : 0;
+    if (kind == NATIVE_MIMALLOC && !small)
+        kind = NATIVE_MMAP; // and no size is left that would differ
     if (kind == NATIVE_MIMALLOC && !open_mimalloc()) {
         message_line("libmimalloc.so.2 cannot be opened; POOL_NATIVE=libc is used");
         kind = NATIVE_LIBC;
+        native.mapped_above = SIZE_MAX;
     }
-    native.kind = kind == NATIVE_LIBC && !have_libc ? NATIVE_MMAP : kind;
-    native.started = true;
+    if (kind == NATIVE_LIBC && !have_libc) {
+        kind = NATIVE_MMAP;
+        native.mapped_above = 0;
+    }
+    native.kind = kind;
 }
 
 static bool is_mapped(size_t size)
 {
-    return native.kind == NATIVE_MMAP || (native.kind == NATIVE_MIMALLOC && size > MAPPED_ABOVE);
+    return size > native.mapped_above;
 }
 
 static uintptr_t *tag_of(const void *block, size_t usable)

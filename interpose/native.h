@@ -11,8 +11,11 @@
 
 enum native_kind { NATIVE_MIMALLOC, NATIVE_LIBC, NATIVE_MMAP }; // in the order of options.def
 
-/* Opens it. mimalloc that cannot be opened is said in one line and replaced by libc. Once, at start: it allocates. */
-HIDDEN void native_start(enum native_kind kind);
+/*
+ * Opens it. mimalloc is opened only if blocks up to 1 MiB will be asked of it (`small`), and replaced by libc, with one
+ * line said, if it cannot be. Once, at start: it allocates.
+ */
+HIDDEN void native_start(enum native_kind kind, bool small);
 
 /*
  * A block for requests of the class, aligned to `align` (a power of two, at least 16); *ret_usable are the bytes that it

@@ -35,22 +35,23 @@ struct chain {
 
 /* How hard trim should try. */
 enum pressure {
-    PRESSURE_NONE,   // the clock: give back what has been idle for POOL_TRIM
-    PRESSURE_FULL,   // malloc_trim, out of memory: give back all that can be
+    PRESSURE_NONE, // the clock: give back what has been idle for POOL_TRIM
+    PRESSURE_FULL, // malloc_trim, out of memory: give back all that can be
 };
 
 struct policy {
     const char *name, *summary;
-    size_t largest;                                       // bytes: largest block that it serves
-    size_t (*block_size)(size_t size);                    // what a request is rounded up to, a size of some class
+    size_t largest;                    // bytes: largest block that it serves
+    bool on_native;                    // its misses go to POOL_NATIVE, not to the heap
+    size_t (*block_size)(size_t size); // what a request is rounded up to, a size of some class
     unsigned (*bin_capacity)(struct thread *self, unsigned class); // blocks that a bin may hold now; 0: none
-    void (*start)(void);                                  // once, before the first call of any other
-    void *(*refill)(struct thread *self, unsigned class); // the bin is empty: a block for the program, or NULL
+    void (*start)(void);                                           // once, before the first call of any other
+    void *(*refill)(struct thread *self, unsigned class);          // the bin is empty: a block for the program, or NULL
     void (*spill)(struct thread *self, unsigned class, void *block); // the bin is full: take `block`
-    void (*leave)(struct thread *self, unsigned class);   // the thread ends or is idle: empty its bin of the class
+    void (*leave)(struct thread *self, unsigned class); // the thread ends or is idle: empty its bin of the class
     size_t (*trim)(struct thread *self, unsigned class, uint64_t now, enum pressure pressure); // bytes given back
-    size_t (*stored)(unsigned class);                     // blocks in the policy's shared store, for the check
-    void (*forked)(void);                                 // in a forked child: start afresh what lock_survived denies
+    size_t (*stored)(unsigned class); // blocks in the policy's shared store, for the check
+    void (*forked)(void);             // in a forked child: start afresh what lock_survived denies
 };
 
 /* The table of policies.def; ends with NULL. Defined in policies/table.c. */
@@ -70,6 +71,13 @@ HIDDEN bool bin_push(struct thread *self, unsigned class, void *block);
 HIDDEN void bin_swap_spare(struct thread *self, unsigned class);
 HIDDEN unsigned bin_count(const struct thread *self, unsigned class);
 HIDDEN unsigned bin_spare_count(const struct thread *self, unsigned class);
+
+/*
+ * The spare as a slot: for blocks so large that the few of a bin would hide megabytes from the counters. A policy that
+ * gives such classes no bin may keep single blocks here. spare_push: false if it holds `most` already.
+ */
+HIDDEN void *spare_pop(struct thread *self, unsigned class);
+HIDDEN bool spare_push(struct thread *self, unsigned class, void *block, unsigned most);
 
 /* Takes the whole content of the bin or the spare out (the caller has it in hand then), or puts a chain in: false if the
  * bin is not empty or too small. */

@@ -34,15 +34,15 @@ void *heap_alloc(struct thread *self, unsigned class)
     if (class >= HEAP_CLASSES)
         return native_alloc(self, class);
     struct run *run = &self->books[class].run;
-    size_t size = page->classes[class].size;
+    size_t size = class_size(class);
     void *block = run_next(run, size, &self->is_clean);
     if (!block) {
         unsigned fetched = heap_fetch(class, run);
         if (!fetched)
             return native_alloc(self, class);
+        block = run_next(run, size, &self->is_clean); // first: it is the program's, not hidden in the run
         account_run(self, class, true);
         account_move(self, class, fetched, 0);
-        block = run_next(run, size, &self->is_clean);
     }
     count_miss(self, class);
     return block;
@@ -107,7 +107,7 @@ void pool_lock(struct thread *self, unsigned class, struct lock *lock)
 {
     (void)self;
     if (lock_acquire(lock, RANK_POOL))
-        __atomic_fetch_add(&page->policies[page->classes[class].policy].lock_waits, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&page->policies[page->class_policy[class]].lock_waits, 1, __ATOMIC_RELAXED);
 }
 
 bool pools_have_room(unsigned class, size_t blocks)
@@ -115,12 +115,12 @@ bool pools_have_room(unsigned class, size_t blocks)
     uint64_t budget = option_values[OPTION_POOL_POOL_BYTES].number;
     if (!budget)
         budget = max_size((size_t)hint_get(page->total.held.bound) >> BUDGET_SHIFT, BUDGET_LEAST);
-    return (uint64_t)hint_get(page->total.stored.now) + blocks * page->classes[class].size <= budget;
+    return (uint64_t)hint_get(page->total.stored.now) + blocks * class_size(class) <= budget;
 }
 
 bool bins_have_room(const struct thread *self, unsigned class, size_t blocks)
 {
-    return self->bin_bytes + blocks * page->classes[class].size <= option_values[OPTION_POOL_THREAD_BYTES].number;
+    return self->bin_bytes + blocks * class_size(class) <= option_values[OPTION_POOL_THREAD_BYTES].number;
 }
 
 uint64_t knob(const char *name)

@@ -94,14 +94,14 @@ void process_identify(int argc, char **argv)
 static void add_unseen(struct thread *thread, void *context)
 {
     struct shard *to = context;
-    for (unsigned class = CLASS_FIRST; class <= hint_get(thread->top_class); class++) {
+    for (unsigned class = CLASS_FIRST; class <= hint_get(thread->top_class); class ++) {
         const struct bin *bin = &thread->bins[class];
         const struct books *books = &thread->books[class];
         uint64_t pops = hint_get(bin->pops) - hint_get(books->pops);
         int64_t level = (int64_t)hint_get(bin->capacity) - hint_get(bin->room);
         to->classes[class].hits += pops;
         to->classes[class].frees += (uint64_t)(level - hint_get(books->level) + (int64_t)pops);
-        to->classes[class].samples += run_blocks(&books->run, page->classes[class].size); // borrowed, see below
+        to->classes[class].samples += run_blocks(&books->run, class_size(class)); // borrowed, see below
         if (thread == thread_self && !bin_check(thread, class) && !page->broken)
             page->broken = class;
     }
@@ -126,14 +126,14 @@ static void settle_class(unsigned class)
     struct class_counts counts;
     counters_sum(page, class, &counts);
     int64_t live = (int64_t)(counts.hits + counts.misses - counts.frees);
-    level_peak(&of_class->levels.held, live * (int64_t)of_class->size, hint_get(of_class->levels.held.now));
+    level_peak(&of_class->levels.held, live * (int64_t)class_size(class), hint_get(of_class->levels.held.now));
 }
 
 void process_settle(void)
 {
     process_resume();
     thread_each(add_unseen, unseen());
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++)
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         if (hint_get(page->classes[class].levels.held.bound) || heap_blocks_out(class))
             settle_class(class);
     size_t peak;
@@ -185,19 +185,33 @@ void process_levels(uint64_t *ret_allocated, uint64_t *ret_pooled)
     *ret_pooled = (uint64_t)hint_get(page->total.stored.now) + in_bins;
 }
 
+struct class_runs {
+    unsigned class;
+    uint64_t blocks;
+};
+
+static void add_run(struct thread *thread, void *context)
+{
+    struct class_runs *runs = context;
+    runs->blocks += run_blocks(&thread->books[runs->class].run, class_size(runs->class));
+}
+
 /* The child's first numbers for one class: `live` blocks allocated, the pools' content freed once. */
 static void inherit_class(struct thread *self, unsigned class, uint64_t live)
 {
+    if (!hint_get(page->classes[class].levels.held.bound))
+        return; // never used
     struct page_class *of_class = &page->classes[class];
-    struct page_policy *policy = &page->policies[of_class->policy];
-    int64_t size = (int64_t)of_class->size;
-    uint64_t in_bin = 0, in_run = 0, spare = 0;
+    struct page_policy *policy = &page->policies[page->class_policy[class]];
+    int64_t size = (int64_t)class_size(class);
+    uint64_t in_bin = 0, spare = 0;
+    struct class_runs runs = {class, 0};
+    thread_each(add_run, &runs); // of the caller and the guest: the others' blocks are empty now
     struct class_counts *counts = &(self ? self->shard : unseen())->classes[class];
     if (self) {
         struct books *books = &self->books[class];
         in_bin = bin_count(self, class);
         spare = self->bins[class].spare_count;
-        in_run = run_blocks(&books->run, of_class->size);
         books->pops = self->bins[class].pops;
         books->level = (int32_t)in_bin;
         books->net = books->net_peak = 0;
@@ -205,7 +219,7 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
     uint64_t stored = spare + (dispatch_policies[class] ? dispatch_policies[class]->stored(class) : 0);
     uint64_t kept = in_bin + stored;
     *counts = (struct class_counts){.misses = live + kept, .frees = kept};
-    int64_t held = (int64_t)(live + in_bin + in_run) * size;
+    int64_t held = (int64_t)(live + in_bin + runs.blocks) * size;
     struct level held_level = {held, (int64_t)live * size, held, 0};
     int64_t store = (int64_t)stored * size;
     struct level store_level = {store, (int64_t)kept * size, (int64_t)kept * size, 0};
@@ -219,7 +233,7 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
     }
     if (of_class->native_blocks > live + kept)
         of_class->native_blocks = live + kept;
-    heap_set_blocks_out(class, live + kept + in_run - of_class->native_blocks);
+    heap_set_blocks_out(class, live + kept + runs.blocks - of_class->native_blocks);
     page->inherited_blocks += live + kept;
     page->inherited_bytes += live * (uint64_t)size;
 }
@@ -235,7 +249,7 @@ static void inherit(struct thread *self, const uint64_t *live)
         memset(page_shard(page, i)->classes, 0, sizeof(page_shard(page, i)->classes));
     page->inherited = 1;
     page->inherited_blocks = page->inherited_bytes = 0;
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++)
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         inherit_class(self, class, live[class]);
     page->warning_count = 0;
     page->image = 0;
@@ -248,7 +262,7 @@ void process_forked(void)
     counters_unshare();
     process_resume();
     thread_each(add_unseen, unseen());
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++) {
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
         struct class_counts counts;
         counters_sum(page, class, &counts);
         uint64_t allocs = counts.hits + counts.misses;

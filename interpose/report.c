@@ -26,7 +26,7 @@ void report_counts(const struct page *from, unsigned policy, struct class_counts
 {
     memset(ret, 0, sizeof(*ret));
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
-        if (policy != REPORT_ALL_POLICIES && hint_get(from->classes[class].policy) != policy)
+        if (policy != REPORT_ALL_POLICIES && hint_get(from->class_policy[class]) != policy)
             continue;
         struct class_counts counts;
         counters_sum(from, class, &counts);
@@ -120,7 +120,7 @@ void report_policy(const struct page *from, unsigned policy, struct report_row *
 {
     memset(ret, 0, sizeof(*ret));
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
-        if (hint_get(from->classes[class].policy) == policy)
+        if (hint_get(from->class_policy[class]) == policy)
             row_add_class(ret, from, class);
     ret->lock_waits = hint_get(from->policies[policy].lock_waits);
     row_add_peaks(ret, from, &from->policies[policy].levels);
@@ -239,7 +239,7 @@ const char *report_source(const struct page_setting *setting)
 
 const struct page_policy *report_class_policy(const struct page *from, unsigned class)
 {
-    uint32_t policy = hint_get(from->classes[class].policy);
+    uint32_t policy = hint_get(from->class_policy[class]);
     return policy < report_policy_count(from) ? &from->policies[policy] : NULL;
 }
 

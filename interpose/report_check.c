@@ -94,9 +94,8 @@ const char *report_inconsistency(const struct page *from, char *buffer, size_t s
 {
     struct report_out text = {.buffer = buffer, .size = size - 1};
     if (hint_get(from->broken)) {
-        print_text(&text, "the process itself found heap invariant ");
-        print_text(&text, word_number(hint_get(from->broken) - 1).text);
-        print_text(&text, " broken");
+        print_text(&text, "a check of the heap failed in the process, number ");
+        print_text(&text, word_number(hint_get(from->broken)).text);
         return text_end(&text);
     }
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
@@ -150,7 +149,9 @@ static bool print_policy_warning(const struct page *from, unsigned policy, struc
     report_policy(from, policy, &row);
     bool keeps_none = length == strlen("native") && memcmp(at->name, "native", length) == 0;
     bool idle = row.allocs == 0 && hint_get(at->asked) && is_asked_by_name(from, at->name, length);
-    bool useless = row.allocs > 0 && row.frees > 0 && row.hits == 0;
+    uint64_t inherited = from->inherited ? from->inherited_blocks : 0; // of all policies: counted as misses here
+    uint64_t own = row.allocs > inherited ? row.allocs - inherited : 0;
+    bool useless = own > 0 && row.frees > 0 && row.hits == 0;
     if (keeps_none || (!idle && !useless))
         return false;
     print_text(text, "pool `");
@@ -160,8 +161,8 @@ static bool print_policy_warning(const struct page *from, unsigned policy, struc
     print_text(text, hint_get(at->asked) == 1 ? " class" : " classes");
     print_text(text, idle ? " and was never used" : " and had no hit in ");
     if (!idle) {
-        print_text(text, word_number(row.allocs).text);
-        print_text(text, row.allocs == 1 ? " allocation" : " allocations");
+        print_text(text, word_number(own).text);
+        print_text(text, own == 1 ? " allocation" : " allocations");
     }
     return true;
 }

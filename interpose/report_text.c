@@ -119,7 +119,7 @@ static void text_hit_rate(struct report_out *out, unsigned width, const struct r
 static void text_policies(struct report_out *out, const struct page *from)
 {
     print_text(out, "\npolicy           allocs    hits  misses   frees   cross dropped trimmed"
-                    "    peak held  peak pooled\n");
+                    "  peak alloc.  peak pooled\n");
     for (unsigned i = 0; i < report_policy_count(from); i++) {
         struct report_row row;
         if (!report_policy_used(from, i, &row))
@@ -198,7 +198,7 @@ static void text_classes(struct report_out *out, const struct page *from)
         return;
     struct report_row row;
     report_class(from, classes[0], &row);
-    print_text(out, "\n     class  policy         allocs    hits         now   peak held peak pooled\n");
+    print_text(out, "\n     class  policy         allocs    hits         now peak alloc. peak pooled\n");
     for (unsigned i = 0; i < count; i++)
         text_class(out, from, classes[i], row.allocated.peak);
 }

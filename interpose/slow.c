@@ -202,7 +202,7 @@ static unsigned aligned_class(size_t align, size_t size)
     unsigned class = dispatch_class(size);
     while (class != CLASS_NONE && class < HEAP_CLASSES && align <= UNIT &&
            (class_size(class) % align || dispatch_class(class_size(class)) != class))
-        class++;
+        class ++;
     return class;
 }
 

@@ -15,16 +15,16 @@
 #include "message.h"
 
 enum {
-    WASTE_SHIFT = 3,   // at most an eighth of a span may be left over
-    UNITS_MOST = 16,   // units of a span, unless one block needs more
+    WASTE_SHIFT = 3, // at most an eighth of a span may be left over
+    UNITS_MOST = 16, // units of a span, unless one block needs more
     BLOCKS_LEAST = 1,
 };
 
 struct heap {
     struct lock lock;
-    uint32_t lost;             // lock: class: the last fork in which its data were lost
-    struct span *partial;      // lock: class
-    uint64_t out;              // lock: class: blocks that are out
+    uint32_t lost;        // lock: class: the last fork in which its data were lost
+    struct span *partial; // lock: class
+    uint64_t out;         // lock: class: blocks that are out
     char padding[CACHE_LINE - 24];
 };
 
@@ -221,7 +221,8 @@ unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
         struct heap *heap = &heaps[class];
         struct span *span = unit_span(run->next);
         lock_acquire(&heap->lock, RANK_CLASS);
-        bool last = !is_orphan(heap, span) && span->start + (size_t)span->fresh * size == run->end && span->used > fresh;
+        bool last =
+            !is_orphan(heap, span) && span->start + (size_t)span->fresh * size == run->end && span->used > fresh;
         if (last) { // nobody has taken more since: the range is fresh again, its pages untouched
             if (span->used == span->capacity)
                 list_insert(heap, span);
@@ -253,7 +254,7 @@ void heap_set_blocks_out(unsigned class, uint64_t blocks)
 void heap_forked(void)
 {
     chunk_forked();
-    for (unsigned class = 0; class < HEAP_CLASSES; class++) {
+    for (unsigned class = 0; class < HEAP_CLASSES; class ++) {
         if (lock_survived(&heaps[class].lock))
             continue;
         heaps[class].partial = NULL;

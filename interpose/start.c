@@ -31,6 +31,15 @@ static void choose_route(struct route *ret)
     route_default(ret);
 }
 
+/* Whether blocks that the heap could make will be asked of POOL_NATIVE. */
+static bool route_needs_native(const struct route *route)
+{
+    for (unsigned class = CLASS_FIRST; class < HEAP_CLASSES; class ++)
+        if (route_policy(route, class_size(class))->on_native)
+            return true;
+    return false;
+}
+
 static void fork_child(void)
 {
     if (!process_is_ours()) // else a slow path of the child has been here already
@@ -53,7 +62,7 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
     options_start(environment, complain);
     choose_route(&route);
     route_print(&route, page->route, sizeof(page->route));
-    native_start((enum native_kind)option_values[OPTION_POOL_NATIVE].number);
+    native_start((enum native_kind)option_values[OPTION_POOL_NATIVE].number, route_needs_native(&route));
     dispatch_start(&route);
     thread_start(process_forked); // from here on threads have blocks
     process_identify(argc, argv);

@@ -26,12 +26,12 @@ static struct lock guest_lock;
 
 static struct {
     struct lock lock;
-    struct thread *all;              // any thread; written under the lock
-    struct thread *idle;             // lock: threads
-    pthread_key_t key;               // fixed after start
-    bool started;                    // fixed after start
-    const unsigned char *fork_mark;  // fixed after start
-    void (*forked)(void);            // fixed after start
+    struct thread *all;             // any thread; written under the lock
+    struct thread *idle;            // lock: threads
+    pthread_key_t key;              // fixed after start
+    bool started;                   // fixed after start
+    const unsigned char *fork_mark; // fixed after start
+    void (*forked)(void);           // fixed after start
 } threads;
 
 /* With the list locked. */
@@ -53,7 +53,7 @@ static void list_add(struct thread *thread)
 static void leave(struct thread *self)
 {
     self->busy = true;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++)
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
         bin_empty(self, class);
     self->busy = false;
     thread_self = &thread_none;
@@ -107,7 +107,7 @@ COLD static struct thread *arrive(void)
     struct thread *self = take_block();
     if (!self)
         return NULL;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++)
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
         self->books[class].net = self->books[class].net_peak = 0;
     self->rounds = 0;
     self->want_align = MALLOC_ALIGN;

@@ -23,7 +23,7 @@ static struct {
 /* Bins that were not used since the last look are emptied. */
 static void empty_idle_bins(struct thread *self)
 {
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++) {
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++) {
         struct books *books = &self->books[class];
         uint64_t pops = hint_get(self->bins[class].pops);
         bin_sync(self, class);
@@ -38,7 +38,7 @@ static void empty_idle_bins(struct thread *self)
 static size_t trim_pools(struct thread *self, uint64_t now, enum pressure pressure)
 {
     size_t bytes = 0;
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class++)
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         if (dispatch_policies[class])
             bytes += dispatch_policies[class]->trim(self, class, now, pressure);
     return bytes;
@@ -115,7 +115,7 @@ void trim_tick(struct thread *self)
 
 size_t trim_all(struct thread *self)
 {
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class++)
+    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
         bin_empty(self, class);
     trim_pools(self, os_clock_coarse(), PRESSURE_FULL);
     return chunk_purge(UINT64_MAX);

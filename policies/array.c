@@ -10,7 +10,12 @@
  */
 #include "interpose/policy.h"
 
-enum { BIN_BYTES = 4 << 10, BIN_MOST = 32, PARTITIONS_MOST = 256 };
+enum {
+    BIN_BYTES = 4 << 10,
+    BIN_MOST = 32,
+    LARGE = 32 << 10, // above it a thread's one block is its spare, which the counters see
+    PARTITIONS_MOST = 256,
+};
 
 struct partition {
     struct lock lock;
@@ -20,9 +25,9 @@ struct partition {
 };
 
 static struct {
-    unsigned partitions, depth;              // fixed after start
-    size_t bytes;                            // fixed after start: of one partition
-    char *_Atomic of_class[CLASS_COUNT];     // any thread: partitions, made at the first spill
+    unsigned partitions, depth;          // fixed after start
+    size_t bytes;                        // fixed after start: of one partition
+    char *_Atomic of_class[CLASS_COUNT]; // any thread: partitions, made at the first spill
 } pool;
 
 static void start(void)
@@ -76,7 +81,8 @@ static bool push_locked(struct partition *partition, void *block)
 }
 
 /* Whether it is worth locking, by its count; then the lock, which only `wait` waits for. */
-static bool open_partition(struct thread *self, unsigned class, struct partition *partition, uint32_t useless, bool wait)
+static bool open_partition(struct thread *self, unsigned class, struct partition *partition, uint32_t useless,
+                           bool wait)
 {
     if (atomic_load_explicit(&partition->count, memory_order_relaxed) == useless)
         return false;
@@ -123,15 +129,30 @@ static bool give(struct thread *self, unsigned class, void *block)
     return false;
 }
 
+/* To a partition, or out if all are full. */
+static void store(struct thread *self, unsigned class, void *block)
+{
+    count_stored(self, class, 1);
+    if (give(self, class, block))
+        return;
+    count_stored(self, class, -1);
+    block_drop(self, class, block);
+}
+
 static unsigned bin_capacity(struct thread *self, unsigned class)
 {
     (void)self;
+    if (class_size(class) > LARGE)
+        return 0;
     return TINY ? 1 : (unsigned)min_size(max_size(BIN_BYTES / class_size(class), 1), BIN_MOST);
 }
 
 static void *refill(struct thread *self, unsigned class)
 {
-    void *block = take(self, class);
+    void *block = spare_pop(self, class);
+    if (block)
+        return count_hit(self, class, block);
+    block = take(self, class);
     if (!block)
         return heap_alloc(self, class);
     count_stored(self, class, -1);
@@ -144,22 +165,20 @@ static void spill(struct thread *self, unsigned class, void *block)
         block_drop(self, class, block);
         return;
     }
-    count_stored(self, class, 1);
-    if (give(self, class, block))
+    if (class_size(class) > LARGE && spare_push(self, class, block, 1))
         return;
-    count_stored(self, class, -1);
-    block_drop(self, class, block);
+    store(self, class, block);
 }
 
 static void leave(struct thread *self, unsigned class)
 {
-    struct chain chain = bin_take(self, class);
-    for (void *next, *block = chain.head; block; block = next) {
-        next = *(void **)block;
-        spill(self, class, block);
-    }
+    struct chain chains[] = {bin_take(self, class), bin_take_spare(self, class)};
+    for (unsigned i = 0; i < 2; i++)
+        for (void *next, *block = chains[i].head; block; block = next) {
+            next = *(void **)block;
+            store(self, class, block);
+        }
 }
-
 static size_t trim(struct thread *self, unsigned class, uint64_t now, enum pressure pressure)
 {
     (void)now;
@@ -196,7 +215,7 @@ static size_t stored(unsigned class)
 
 static void forked(void)
 {
-    for (unsigned class = 0; class < CLASS_COUNT; class++) {
+    for (unsigned class = 0; class < CLASS_COUNT; class ++) {
         char *partitions = partitions_of(class, false);
         for (unsigned i = 0; partitions && i < pool.partitions; i++)
             if (!lock_survived(&partition_of(partitions, i)->lock))
@@ -208,6 +227,7 @@ const struct policy policy_array = {
     .name = "array",
     .summary = "a stack of free blocks per processor and class behind small bins, trimmed on a clock",
     .largest = GiB(1),
+    .on_native = false,
     .block_size = policy_class_size,
     .bin_capacity = bin_capacity,
     .start = start,

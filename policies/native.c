@@ -15,6 +15,7 @@ const struct policy policy_native = {
     .name = "native",
     .summary = "no pool: every call goes to POOL_NATIVE",
     .largest = SIZE_MAX,
+    .on_native = true,
     .block_size = native_block_size,
     .bin_capacity = policy_no_bin,
     .start = policy_nothing_to_start,

@@ -59,6 +59,7 @@ const struct policy policy_onecache = {
     .name = "onecache",
     .summary = "one free block per size class for the whole process",
     .largest = SIZE_MAX,
+    .on_native = true,
     .block_size = native_block_size,
     .bin_capacity = policy_no_bin,
     .start = policy_nothing_to_start,

@@ -12,8 +12,8 @@
 enum {
     BIN_LEAST = 4,        // blocks, at the first use
     BIN_MOST = 256,       // blocks
-    BIN_BYTES = 16 << 10, // a bin holds at most so much, or two blocks
-    LARGE = 64 << 10,     // above this one block is enough
+    BIN_BYTES = 16 << 10, // a bin holds at most so much, or one block
+    LARGE = 32 << 10,     // above it a thread's one block is its spare, which the counters see
     COUNT_SHIFT = 48,     // addresses have 47 bits
 };
 
@@ -89,19 +89,32 @@ static void depot_put(struct thread *self, unsigned class, struct chain chain)
 
 static unsigned bin_capacity(struct thread *self, unsigned class)
 {
+    size_t size = class_size(class);
+    if (size > LARGE)
+        return 0;
     if (TINY)
         return 2;
-    size_t size = class_size(class);
     unsigned now = bin_count_most(self, class);
-    unsigned most = size > LARGE ? 1 : (unsigned)min_size(max_size(BIN_BYTES / size, 2), BIN_MOST);
+    unsigned most = (unsigned)min_size(max_size(BIN_BYTES / size, 1), BIN_MOST);
     unsigned wish = (unsigned)min_size(max_size(now * 2, BIN_LEAST), most);
     if (wish <= now)
         return now;
     return bins_have_room(self, class, wish - now) || now == 0 ? wish : now;
 }
 
+static void *refill_large(struct thread *self, unsigned class)
+{
+    void *block = spare_pop(self, class);
+    if (block)
+        return count_hit(self, class, block);
+    block = depot_take(self, class).head; // chains of one
+    return block ? count_hit(self, class, block) : heap_alloc(self, class);
+}
+
 static void *refill(struct thread *self, unsigned class)
 {
+    if (class_size(class) > LARGE)
+        return refill_large(self, class);
     if (bin_spare_count(self, class)) {
         bin_swap_spare(self, class);
         return count_hit(self, class, bin_pop(self, class));
@@ -119,6 +132,11 @@ static void *refill(struct thread *self, unsigned class)
 
 static void spill(struct thread *self, unsigned class, void *block)
 {
+    if (class_size(class) > LARGE) {
+        if (!spare_push(self, class, block, 1))
+            depot_put(self, class, (struct chain){block, 1});
+        return;
+    }
     if (bin_spare_count(self, class))
         depot_put(self, class, bin_take_spare(self, class));
     bin_swap_spare(self, class);
@@ -162,7 +180,7 @@ static size_t stored(unsigned class)
 
 static void forked(void)
 {
-    for (unsigned class = 0; class < CLASS_COUNT; class++)
+    for (unsigned class = 0; class < CLASS_COUNT; class ++)
         if (!lock_survived(&depots[class].lock))
             memset(&depots[class], 0, sizeof(depots[class]));
 }
@@ -171,6 +189,7 @@ const struct policy policy_thread = {
     .name = "thread",
     .summary = "bins per thread and class; full and empty ones are exchanged with a shared depot",
     .largest = MiB(1),
+    .on_native = false,
     .block_size = policy_class_size,
     .bin_capacity = bin_capacity,
     .start = policy_nothing_to_start,

@@ -122,7 +122,11 @@ static bool find_objection(const struct run *run, char *why, size_t size)
         return true;
     }
     char reason[SAY_LINE], *path = program_find(run->words[0]);
-    if (!path || preload_check(path, run->library, reason, sizeof reason))
+    bool refused = path && !preload_check(path, run->library, reason, sizeof reason);
+    if (!refused && WIFSIGNALED(run->launch->status))
+        snprintf(reason, sizeof reason, "it was ended by signal %d (%s) before the library had made its counters",
+                 WTERMSIG(run->launch->status), strsignal(WTERMSIG(run->launch->status)));
+    else if (!refused)
         snprintf(reason, sizeof reason, "no reason was found in its file; LD_DEBUG=libs shows what its loader does");
     snprintf(why, size, "%s ran without the library: %s", run->words[0], reason);
     free(path);
@@ -154,8 +158,8 @@ static void tell(struct run *run, const struct live *live, FILE *stream)
         say("%s", why);
     }
     const struct process *largest = tree_largest(run->tree);
-    if (largest && !run->objection && !largest->allocs)
-        say("no allocation of %s reached the library: the program brings its own malloc", largest->program);
+    if (largest && !run->objection && !largest->allocs && !settings.quiet)
+        say("no allocation of %s reached the library: it makes none, or brings its own malloc", largest->program);
     if (stream != stderr && stream != stdout && ftruncate(fileno(stream), 0) && errno != EINVAL)
         say("--output: `%s`: %s", settings.output, strerror(errno));
     if (arguments_want_json())

@@ -54,7 +54,7 @@ static const char *find_fault(const struct page *head, size_t file_bytes)
         head->warning_count > PAGE_WARNINGS || head->tick_count > PAGE_TIMELINE)
         return "its counts are damaged";
     for (unsigned class = 0; class < CLASS_COUNT; class ++)
-        if (head->classes[class].policy >= PAGE_POLICIES)
+        if (head->class_policy[class] >= PAGE_POLICIES)
             return "its classes are damaged";
     return NULL;
 }

@@ -106,7 +106,7 @@ static void print_fullest(const struct page *page, FILE *stream)
         text_bar(bar, row.allocated.peak, most);
         fprintf(stream, "  %12s %10s  %s%s%s%*s %s\n", text_size(class_size(fullest[i])).s,
                 text_bytes(row.allocated.peak).s, paint(stream, PAINT_BAR), bar, paint(stream, PAINT_PLAIN),
-                (int)(TEXT_BAR - text_width(bar)), "", page->policies[page->classes[fullest[i]].policy].name);
+                (int)(TEXT_BAR - text_width(bar)), "", page->policies[page->class_policy[fullest[i]]].name);
     }
 }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # truth.sh LIB.so [ENV=VAL...]
 # Single-threaded real programs run under tracer.so (an exact count) and LIB.so at once: the dump's allocs and frees must
-# be the tracer's, its peak of allocated bytes within its own error. TRUTH='pattern...' picks; TRUTH_VERBOSE=1 prints all.
+# be the tracer's, its peak of allocated bytes within its own error. TRUTH='pattern...' picks.
 . "$(dirname "$0")/verdicts.sh"
 verdicts_start "$@"
 read -ra picks <<< "${TRUTH-}"
@@ -30,7 +30,7 @@ truth()
     [ $status -eq $wanted ] || { fail "$name" "exit status $status instead of $wanted: $(tail -n 1 under.err)"; return; }
     cmp -s plain under || { fail "$name" "output differs"; return; }
     if why=$("$python" "$here/check-truth" dumps/traced dumps/dump.*.json); then
-        ok "$name${TRUTH_VERBOSE:+ # $why}"
+        ok "$name # ${why##*; peak}"
     else
         fail "$name" "$why"
     fi

@@ -58,7 +58,7 @@ static inline void sample_add_policies(struct page *page)
     memcpy(page->policies, policies, sizeof(policies));
     page->policy_count = ARRAY_LENGTH(policies);
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
-        page->classes[class].policy = class_size(class) <= KiB(32) ? 0 : class_size(class) <= MiB(1) ? 1 : 2;
+        page->class_policy[class] = class_size(class) <= KiB(32) ? 0 : class_size(class) <= MiB(1) ? 1 : 2;
     for (unsigned i = 0; i < ARRAY_LENGTH(sample_classes); i++)
         sample_add_class(page, &sample_classes[i]);
 }

@@ -37,7 +37,7 @@ Test(report_check, broken_numbers_are_named)
     cr_assert_str_eq(inconsistency(page), "bytes held in all = sum over classes");
     page = sample_page();
     page->broken = 3;
-    cr_assert_str_eq(inconsistency(page), "the process itself found heap invariant 2 broken");
+    cr_assert_str_eq(inconsistency(page), "a check of the heap failed in the process, number 3");
 }
 
 Test(report_check, inconsistent_dump_says_so_everywhere)
@@ -87,6 +87,17 @@ Test(report_check, pool_without_a_hit_is_warned_of)
     sample_counts(page, 65536)->hits = 1;
     page->warning_count = 0;
     cr_assert_str_eq(warnings_of(page), "");
+}
+
+Test(report_check, blocks_of_the_parent_are_no_allocations)
+{
+    struct page *page = sample_page();
+    page->warning_count = 0;
+    page->inherited = 1;
+    page->inherited_blocks = 40;
+    cr_assert_str_eq(warnings_of(page), "");
+    page->inherited_blocks = 39;
+    cr_assert_str_eq(warnings_of(page), "pool `array` was asked for 20 classes and had no hit in 1 allocation|");
 }
 
 Test(report_check, unused_pool_is_warned_of_if_the_user_named_it)
