@@ -126,3 +126,15 @@ struct page *page_file_read(int folder, const char *name, char *why, size_t size
         snprintf(why, size, "%s", fault);
     return page;
 }
+
+int64_t page_file_resident(const struct page *page, bool *ret_least)
+{
+    *ret_least = page->resident.peak <= 0;
+    if (!*ret_least)
+        return page->resident.peak;
+    int64_t largest = -1;
+    for (unsigned i = 0; i < page->tick_count; i++)
+        if (page->timeline[i].resident > largest)
+            largest = page->timeline[i].resident;
+    return largest;
+}

@@ -16,4 +16,10 @@ bool page_file_is_name(const char *name);
  */
 struct page *page_file_read(int folder, const char *name, char *why, size_t size);
 
+/*
+ * The peak of resident memory in bytes, -1 if it is not known. *ret_least: a process that was killed could not read the
+ * kernel's own peak, so it is the largest value of the time line, and the true one may be higher.
+ */
+int64_t page_file_resident(const struct page *page, bool *ret_least);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "interpose/report.h"
 #include "tools/columns.h"
+#include "tools/page_file.h"
 #include "tools/paint.h"
 #include "tools/text.h"
 
@@ -41,6 +42,8 @@ static void print_head(const struct run *run, const struct process *largest, con
             paint(stream, PAINT_PLAIN));
     if (run->tree->count > 1)
         fprintf(stream, "  largest of %zu processes: %s, pid %u\n", run->tree->count, largest->program, largest->pid);
+    if (page->end == END_RUNNING)
+        fprintf(stream, "  as its counters last stood, %s after its start\n", text_seconds(page->updated).s);
 }
 
 static void print_level(FILE *stream, const char *name, const struct level *level)
@@ -49,18 +52,26 @@ static void print_level(FILE *stream, const char *name, const struct level *leve
             text_bytes(level->bound - level->peak).s, text_seconds(level->peak_at).s);
 }
 
+static void print_resident(const struct page *page, const struct report_row *total, FILE *stream)
+{
+    bool least;
+    int64_t peak = page_file_resident(page, &least);
+    fprintf(stream, "  %-12s %10s  peak", "resident", peak < 0 ? "-" : text_bytes(peak).s);
+    if (peak < 0)
+        fputs(": could not be read", stream);
+    else if (least)
+        fputs(" at least: the largest value seen before it was killed", stream);
+    else if (total->allocated.peak > 0)
+        fprintf(stream, ", %.2f times allocated (fragmentation)", (double)peak / (double)total->allocated.peak);
+    fputc('\n', stream);
+}
+
 static void print_peaks(const struct page *page, FILE *stream)
 {
     struct report_row total;
     report_total(page, &total);
     print_level(stream, "allocated", &total.allocated);
-    if (!page->resident.peak_at)
-        fprintf(stream, "  %-12s %10s  peak: could not be read\n", "resident", "-");
-    else if (total.allocated.peak <= 0)
-        fprintf(stream, "  %-12s %10s  peak\n", "resident", text_bytes(page->resident.peak).s);
-    else
-        fprintf(stream, "  %-12s %10s  peak, %.2f times allocated (fragmentation)\n", "resident",
-                text_bytes(page->resident.peak).s, (double)page->resident.peak / (double)total.allocated.peak);
+    print_resident(page, &total, stream);
     print_level(stream, "pooled", &total.pooled);
     fprintf(stream, "  %-12s %10s  of which %s came from a pool\n", "allocations", text_count(total.allocs).s,
             text_percent(total.hits, total.allocs).s);

@@ -49,6 +49,7 @@ static bool is_running(uint32_t pid, uint64_t start_ticks)
 static void fill(struct process *ret, const struct page *page)
 {
     struct report_row row;
+    bool least;
     report_total(page, &row);
     *ret = (struct process){
         .pid = page->pid,
@@ -61,7 +62,7 @@ static void fill(struct process *ret, const struct page *page)
         .start_ticks = page->start_ticks,
         .allocated = row.allocated.peak,
         .allocated_error = row.allocated.bound - row.allocated.peak,
-        .resident = page->resident.peak_at ? page->resident.peak : -1,
+        .resident = page_file_resident(page, &least),
         .pooled = row.pooled.peak,
         .allocs = row.allocs,
         .hits = row.hits,

@@ -120,8 +120,8 @@ unharmed "other people's variables" 0 '' POOL_PARTY_SIZE=5 POOLS=3 SWIMMING_POOL
 
 # variables of nearly 128 KiB, the longest that exec passes on; together a megabyte
 long=$(printf '%0130000d' 0)
-variables=(POOL_POLICY POOL_NATIVE POOL_STATS POOL_LIVE POOL_TRIM POOL_SIGNAL POOL_ARRAY_DEPTH POOL_THREAD_BYTES)
-for variable in "${variables[@]}"; do
+variables=(POOL_POOL_BYTES POOL_NATIVE POOL_STATS POOL_LIVE POOL_TRIM POOL_SIGNAL POOL_ARRAY_DEPTH POOL_THREAD_BYTES)
+for variable in POOL_POLICY "${variables[@]}"; do
     unharmed "130,000 bytes in $variable" 1 "$variable|too long" POOL_STATS=off "$variable=x$long"
 done
 unharmed "a megabyte in all" 8-9 POOL_ "${variables[@]/%/=x$long}"
