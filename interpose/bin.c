@@ -30,14 +30,22 @@ static struct class_counts *counts(struct thread *self, unsigned class)
 }
 
 /* A thread that has freed more blocks than it took has freed others'. The maximum never falls: a proven least. */
-static void net_add(struct thread *self, unsigned class, int64_t n)
+static void look_at_net(struct thread *self, unsigned class)
 {
     struct books *books = &self->books[class];
-    books->net += n;
-    if (books->net > books->net_peak) {
-        owner_add(counts(self, class)->cross_thread_frees, (uint64_t)(books->net - books->net_peak));
-        books->net_peak = books->net;
+    const struct class_counts *now = counts(self, class);
+    int64_t net = (int64_t)(now->frees - now->hits - now->misses - books->net_before);
+    if (net > books->net_peak) {
+        owner_add(counts(self, class)->cross_thread_frees, (uint64_t)(net - books->net_peak));
+        books->net_peak = net;
     }
+}
+
+void books_begin(struct thread *self, unsigned class)
+{
+    const struct class_counts *now = counts(self, class);
+    self->books[class].net_before = now->frees - now->hits - now->misses;
+    self->books[class].net_peak = 0;
 }
 
 void bin_sync(struct thread *self, unsigned class)
@@ -53,7 +61,8 @@ void bin_sync(struct thread *self, unsigned class)
     books->level = now;
     owner_add(counts(self, class)->hits, pops);
     owner_add(counts(self, class)->frees, (uint64_t)pushes);
-    net_add(self, class, pushes - (int64_t)pops);
+    if (pushes > (int64_t)pops)
+        look_at_net(self, class);
 }
 
 void bin_adapt(struct thread *self, unsigned class)
@@ -74,19 +83,17 @@ void bin_adapt(struct thread *self, unsigned class)
 void count_free(struct thread *self, unsigned class)
 {
     owner_add(counts(self, class)->frees, 1);
-    net_add(self, class, 1);
+    look_at_net(self, class);
 }
 
 void count_miss(struct thread *self, unsigned class)
 {
     owner_add(counts(self, class)->misses, 1);
-    net_add(self, class, -1);
 }
 
 void *count_hit(struct thread *self, unsigned class, void *block)
 {
     owner_add(counts(self, class)->hits, 1);
-    net_add(self, class, -1);
     self->is_clean = false;
     return block;
 }

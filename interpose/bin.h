@@ -9,6 +9,9 @@
 /* Brings hits and frees of the class up to date with what the fast path did. */
 HIDDEN void bin_sync(struct thread *self, unsigned class);
 
+/* The thread's own account of a class starts here: its shard has counts of threads before it. */
+HIDDEN void books_begin(struct thread *self, unsigned class);
+
 /* Asks the policy how many blocks the bin may hold now, and applies it. */
 HIDDEN void bin_adapt(struct thread *self, unsigned class);
 

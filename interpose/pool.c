@@ -6,6 +6,7 @@
  */
 #include "bin.h"
 #include "chunk.h"
+#include "message.h"
 #include "native.h"
 #include "options.h"
 
@@ -57,24 +58,18 @@ static void give_native(unsigned class, void *block)
 /* Each block to its origin; stretches of heap blocks go in one call. */
 static void give_chain(unsigned class, struct chain chain, uint64_t idle_since)
 {
-    void *block = chain.head;
-    void *first = block; // of the stretch
-    unsigned length = 0;
-    for (unsigned i = 0; i < chain.count; i++) {
-        void *next = *(void **)block;
-        if (unit_span(block)) {
-            length++;
-        } else {
-            if (length)
-                heap_return(class, first, length, idle_since);
-            give_native(class, block);
-            first = next;
-            length = 0;
-        }
-        block = next;
+    while (chain.count) {
+        unsigned done = class < HEAP_CLASSES ? heap_return(class, &chain.head, chain.count, idle_since) : 0;
+        chain.count -= done;
+        if (!chain.count)
+            break;
+        void *block = chain.head;
+        if (!native_usable(block))
+            message_broken_heap("a link in freed memory was overwritten", block);
+        chain.head = *(void **)block;
+        chain.count--;
+        give_native(class, block);
     }
-    if (length)
-        heap_return(class, first, length, idle_since);
 }
 
 void block_drop(struct thread *self, unsigned class, void *block)
@@ -83,7 +78,7 @@ void block_drop(struct thread *self, unsigned class, void *block)
     account_move(self, class, -1, 0);
     if (unit_span(block)) {
         *(void **)block = NULL;
-        heap_return(class, block, 1, self->now);
+        heap_return(class, &block, 1, self->now);
     } else {
         give_native(class, block);
     }

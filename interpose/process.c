@@ -103,7 +103,7 @@ static void add_unseen(struct thread *thread, void *context)
         to->classes[class].frees += (uint64_t)(level - hint_get(books->level) + (int64_t)pops);
         to->classes[class].samples += run_blocks(&books->run, class_size(class)); // borrowed, see below
         if (thread == thread_self && !bin_check(thread, class) && !page->broken)
-            page->broken = class;
+            page->broken = class + 1;
     }
 }
 
@@ -142,6 +142,7 @@ void process_settle(void)
     page->mapped.peak = page->mapped.bound = (int64_t)peak;
     page->mapped.peak_at = peak_at > page->start_clock ? peak_at - page->start_clock : 0;
     dump_read_resident(page);
+    page->hidden = account_hidden();
     page->updated = counters_clock();
 }
 
@@ -214,11 +215,12 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
         spare = self->bins[class].spare_count;
         books->pops = self->bins[class].pops;
         books->level = (int32_t)in_bin;
-        books->net = books->net_peak = 0;
     }
     uint64_t stored = spare + (dispatch_policies[class] ? dispatch_policies[class]->stored(class) : 0);
     uint64_t kept = in_bin + stored;
     *counts = (struct class_counts){.misses = live + kept, .frees = kept};
+    if (self)
+        books_begin(self, class);
     int64_t held = (int64_t)(live + in_bin + runs.blocks) * size;
     struct level held_level = {held, (int64_t)live * size, held, 0};
     int64_t store = (int64_t)stored * size;

@@ -31,9 +31,6 @@ static void *take(struct thread *self, unsigned class)
     bin_sync(self, class);
     if (bin->head) // classes beyond the fast path's table
         return count_hit(self, class, bin_pop(self, class));
-    struct run *run = &self->books[class].run;
-    if (!bin->spare && (run->listed || run->next != run->end))
-        return heap_alloc(self, class); // from the run: no need to ask
     void *block = ask_policy(self, class);
     if (likely(block))
         return block;
@@ -69,13 +66,41 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
     return block;
 }
 
+/*
+ * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
+ * pass through a bin, so that each is counted as the miss that it is.
+ */
+static ALWAYS_INLINE void *from_run(size_t size)
+{
+    struct thread *self = thread_self;
+    if (size > CLASS_TABLE_MAX || self->busy || thread_fork_unseen())
+        return NULL;
+    unsigned class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
+    if (self->bins[class].spare || self->bins[class].head)
+        return NULL;
+    void *block = run_next(&self->books[class].run, class_sizes[class], &self->is_clean);
+    if (block) {
+        struct class_counts *counts = &self->shard->classes[class];
+        owner_add(counts->misses, 1);
+        owner_add(counts->requested, size);
+        owner_add(counts->samples, 1);
+    }
+    return block;
+}
+
 void *slow_malloc(size_t size)
 {
+    void *block = from_run(size);
+    if (likely(block))
+        return block;
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), false);
 }
 
 void *slow_calloc(size_t size)
 {
+    void *block = from_run(size);
+    if (likely(block))
+        return thread_self->is_clean ? block : memset(block, 0, size);
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), true);
 }
 

@@ -17,7 +17,7 @@
 enum {
     WASTE_SHIFT = 3, // at most an eighth of a span may be left over
     UNITS_MOST = 16, // units of a span, unless one block needs more
-    BLOCKS_LEAST = 1,
+    RECIPROCAL_SHIFT = 40,
 };
 
 struct heap {
@@ -70,6 +70,7 @@ static struct span *cut_locked(struct heap *heap, unsigned class)
     span->capacity = (uint32_t)((size_t)span->units * UNIT / size);
     if (TINY)
         span->capacity = (uint32_t)min_size(span->capacity, 6);
+    span->reciprocal = (((uint64_t)1 << RECIPROCAL_SHIFT) + size - 1) / size;
     span->used = span->fresh = 0;
     span->home = NULL;
     list_insert(heap, span);
@@ -120,23 +121,6 @@ unsigned heap_fetch(unsigned class, struct run *run)
     return count;
 }
 
-void *run_next(struct run *run, size_t size, bool *ret_clean)
-{
-    void *block = run->list;
-    if (block) {
-        run->list = *(void **)block;
-        run->listed--;
-        *ret_clean = false;
-        return block;
-    }
-    if (run->next == run->end)
-        return NULL;
-    block = run->next;
-    run->next += size;
-    *ret_clean = run->clean;
-    return block;
-}
-
 size_t run_most(size_t size)
 {
     return max_size(RUN_BYTES / size, 1) * size;
@@ -148,12 +132,16 @@ unsigned run_blocks(const struct run *run, size_t size)
     return run->listed + (bytes ? (unsigned)(bytes / size) : 0);
 }
 
-/* Whether the block starts where its span has one, and has ever been out. */
+/*
+ * Whether the block starts where its span has one. The quotient by multiplication (a division per block that comes home
+ * would show): exact, since offset and size are below 2^21 and their product so far below 2^40 that the error of the
+ * rounded-up reciprocal cannot reach the next whole number.
+ */
 static bool sound_in(const struct span *span, const void *block)
 {
-    size_t size = class_size(span->class);
     size_t offset = (size_t)((const char *)block - span->start);
-    return offset % size == 0 && offset / size < span->capacity;
+    size_t index = offset * span->reciprocal >> RECIPROCAL_SHIFT;
+    return index * class_sizes[span->class] == offset && index < span->capacity;
 }
 
 bool block_is_sound(const void *address)
@@ -181,33 +169,50 @@ static bool is_orphan(const struct heap *heap, const struct span *span)
     return span->epoch < heap->lost || span_lost(span);
 }
 
-void heap_return(unsigned class, void *first, unsigned count, uint64_t idle_since)
+static const char *fault_of(const struct span *span, unsigned class, const void *block)
+{
+    if (span->state != SPAN_CUT)
+        return "a link in freed memory was overwritten";
+    if (span->class != class)
+        return "a freed block was changed or freed twice";
+    if (!sound_in(span, block))
+        return "free of a pointer inside a block";
+    return span->used == 0 ? "a block was freed twice" : NULL;
+}
+
+/* Whether the address lies in the span: most blocks of a list lie in the one of the block before. */
+static bool is_in(const struct span *span, const void *block)
+{
+    return span && span->state == SPAN_CUT && (size_t)((const char *)block - span->start) < (size_t)span->units * UNIT;
+}
+
+unsigned heap_return(unsigned class, void **list, unsigned count, uint64_t idle_since)
 {
     struct heap *heap = &heaps[class];
+    void *block = *list;
+    struct span *span = NULL;
+    unsigned done = 0;
     lock_acquire(&heap->lock, RANK_CLASS);
-    for (void *block = first; count; count--) {
-        struct span *span = unit_span(block);
-        const char *fault = NULL;
-        if (!span || span->state != SPAN_CUT)
-            fault = "a link in freed memory was overwritten";
-        else if (span->class != class)
-            fault = "a freed block was changed or freed twice";
-        else if (!sound_in(span, block))
-            fault = "free of a pointer inside a block";
-        else if (span->used == 0)
-            fault = "a block was freed twice";
-        if (fault) {
+    for (; done < count; done++) {
+        if (!is_in(span, block))
+            span = unit_span(block);
+        if (!span)
+            break; // native's, or a broken link: the caller finds out
+        const char *fault = fault_of(span, class, block);
+        if (unlikely(fault)) {
             lock_release(&heap->lock, RANK_CLASS);
             message_broken_heap(fault, block);
         }
         void *next = *(void **)block;
-        if (is_orphan(heap, span))
+        if (unlikely(is_orphan(heap, span)))
             heap->out--;
         else
             return_locked(heap, span, block, idle_since);
         block = next;
     }
     lock_release(&heap->lock, RANK_CLASS);
+    *list = block;
+    return done;
 }
 
 unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
@@ -216,7 +221,7 @@ unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
     unsigned fresh = run->next == run->end ? 0 : (unsigned)((size_t)(run->end - run->next) / size);
     unsigned listed = run->listed;
     if (listed)
-        heap_return(class, run->list, listed, idle_since);
+        heap_return(class, &run->list, listed, idle_since);
     if (fresh) {
         struct heap *heap = &heaps[class];
         struct span *span = unit_span(run->next);
@@ -232,8 +237,9 @@ unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
         }
         lock_release(&heap->lock, RANK_CLASS);
         for (char *block = run->next; !last && block < run->end; block += size) {
+            void *one = block;
             *(void **)block = NULL;
-            heap_return(class, block, 1, idle_since);
+            heap_return(class, &one, 1, idle_since);
         }
     }
     *run = (struct run){0};

@@ -32,6 +32,7 @@ struct span {
     uint32_t fresh;           // lock: class: blocks that were ever out
     uint32_t epoch;           // fixed while cut: chunk_epoch of its making
     void *home;               // lock: class: blocks that came back
+    uint64_t reciprocal;      // fixed while cut: 2^40 / size of a block, rounded up
     uint64_t idle_since;      // lock: units
 };
 
@@ -50,7 +51,19 @@ struct run {
 HIDDEN unsigned heap_fetch(unsigned class, struct run *run);
 
 /* Takes the next block of a run; NULL if it is empty. *ret_clean: the block reads as zeros. */
-HIDDEN void *run_next(struct run *run, size_t size, bool *ret_clean);
+static inline void *run_next(struct run *run, size_t size, bool *ret_clean)
+{
+    void *block = run->list;
+    *ret_clean = !block && run->clean;
+    if (block) {
+        run->list = *(void **)block;
+        run->listed--;
+    } else if (run->next != run->end) {
+        block = run->next;
+        run->next += size;
+    }
+    return block;
+}
 
 /* Most bytes that a run of this class can hold. */
 HIDDEN size_t run_most(size_t size);
@@ -62,10 +75,11 @@ HIDDEN unsigned run_blocks(const struct run *run, size_t size);
 HIDDEN unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since);
 
 /*
- * Blocks of one class, linked through their first word, come home. `idle_since` as in span_give. Stops the program
- * with one line if a block is none, lies inside another, or its link points outside (message_broken_heap).
+ * Up to `count` blocks of one class, linked through their first word, come home, as far as they are the heap's: returns
+ * how many, and leaves in *list the first that is not. `idle_since` as in span_give. Stops the program with one line if
+ * a block lies inside another, is one of another class, or was home already (message_broken_heap).
  */
-HIDDEN void heap_return(unsigned class, void *first, unsigned count, uint64_t idle_since);
+HIDDEN unsigned heap_return(unsigned class, void **list, unsigned count, uint64_t idle_since);
 
 /* Whether `address` is the start of a block of its class's span. Any address. */
 HIDDEN bool block_is_sound(const void *address);

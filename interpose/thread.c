@@ -24,14 +24,16 @@ static __thread enum presence presence;
 static struct thread guest;
 static struct lock guest_lock;
 
+static const unsigned char never_forked = 1;
+const unsigned char *thread_fork_mark = &never_forked;
+
 static struct {
     struct lock lock;
-    struct thread *all;             // any thread; written under the lock
-    struct thread *idle;            // lock: threads
-    pthread_key_t key;              // fixed after start
-    bool started;                   // fixed after start
-    const unsigned char *fork_mark; // fixed after start
-    void (*forked)(void);           // fixed after start
+    struct thread *all;   // any thread; written under the lock
+    struct thread *idle;  // lock: threads
+    pthread_key_t key;    // fixed after start
+    bool started;         // fixed after start
+    void (*forked)(void); // fixed after start
 } threads;
 
 /* With the list locked. */
@@ -77,7 +79,9 @@ static void destructor(void *block)
 
 void thread_start(void (*forked)(void))
 {
-    threads.fork_mark = os_fork_mark();
+    const unsigned char *mark = os_fork_mark();
+    if (mark)
+        thread_fork_mark = mark;
     threads.forked = forked;
     threads.started = pthread_key_create(&threads.key, destructor) == 0;
 }
@@ -107,8 +111,9 @@ COLD static struct thread *arrive(void)
     struct thread *self = take_block();
     if (!self)
         return NULL;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
-        self->books[class].net = self->books[class].net_peak = 0;
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT && self->shard->owners > 1; class ++)
+        if (self->shard->classes[class].misses)
+            books_begin(self, class);
     self->rounds = 0;
     self->want_align = MALLOC_ALIGN;
     self->busy = true; // pthread_setspecific may allocate: as a guest
@@ -134,11 +139,6 @@ COLD static struct thread *enter_guest(void)
         lock_release(&threads.lock, RANK_THREADS);
     }
     return &guest;
-}
-
-bool thread_fork_unseen(void)
-{
-    return threads.fork_mark && !*(const volatile unsigned char *)threads.fork_mark;
 }
 
 struct thread *thread_enter(void)
@@ -179,7 +179,8 @@ void thread_each(void (*look)(struct thread *thread, void *context), void *conte
 
 struct thread *thread_forked(void)
 {
-    os_fork_mark_renew(threads.fork_mark);
+    if (thread_fork_mark != &never_forked)
+        os_fork_mark_renew(thread_fork_mark);
     lock_survived(&guest_lock);
     bool sound = lock_survived(&threads.lock);
     struct thread *self = thread_self == &thread_none ? NULL : thread_self;

@@ -35,8 +35,8 @@ struct books {
     uint64_t pops;       // bin.pops then
     int32_t level;       // blocks in the bin then
     bool has_run;        // its run is among the hidden bytes
-    int64_t net;         // frees less allocations of this class by this thread
-    int64_t net_peak;    // its maximum: so many frees at least were of other threads' blocks
+    uint64_t net_before; // frees less allocations in the shard when this thread got it
+    int64_t net_peak;    // most that this thread has freed more than it took: of others' blocks, at least
     uint64_t pops_idle;  // bin.pops at the last idle look
     uint64_t frees_idle; // this class's frees at the last idle look
 };
@@ -79,8 +79,14 @@ HIDDEN void thread_leave(struct thread *self);
 /* Calls `look` for each block that ever was, alive or not. No lock: blocks are added to the list and never leave it. */
 HIDDEN void thread_each(void (*look)(struct thread *thread, void *context), void *context);
 
+/* A byte that reads 0 in a forked child (os_fork_mark). */
+extern HIDDEN const unsigned char *thread_fork_mark; // fixed after start
+
 /* Whether this is a child that thread_forked has not been called in. */
-HIDDEN bool thread_fork_unseen(void);
+static inline bool thread_fork_unseen(void)
+{
+    return !*(const volatile unsigned char *)thread_fork_mark;
+}
 
 /* In a forked child: only the caller is left. Returns its block, or NULL if it has none. */
 HIDDEN struct thread *thread_forked(void);

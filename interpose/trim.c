@@ -81,6 +81,7 @@ static void timeline_point(struct thread *self, uint64_t now)
     tick->pooled = hint_get(page->total.stored.now) + in_bins;
     tick->resident = resident_now();
     page->updated = tick->at;
+    page->hidden = account_hidden();
     page->tick_count++;
 }
 
