@@ -12,7 +12,13 @@
 #include "lock.h"
 #include "os.h"
 
-enum { FIRST_SLOTS = TINY ? 4 : 256 };
+enum {
+    FIRST_SLOTS = TINY ? 4 : 256,
+    KEPT = TINY ? 2 : 16,
+    KEPT_SHIFT = 3, // kept mappings take at most an eighth of what the live ones have taken
+};
+
+#define KEPT_LEAST MiB(32) // or this much, if that is more
 
 /* Marks a slot whose block has gone: probing goes on past it. */
 #define GONE ((uintptr_t)1)
@@ -27,8 +33,19 @@ struct table {
     struct slot slot[];
 };
 
+/* A mapping without a block, waiting for one. */
+struct kept {
+    char *start;
+    size_t bytes;
+    uint64_t since; // os_clock_coarse when it was freed
+};
+
 static struct {
     struct lock lock;
+    bool keep;                   // fixed after start
+    struct kept kept[KEPT];      // lock: mapping
+    size_t kept_bytes;           // lock: mapping
+    size_t live_bytes;           // lock: mapping
     struct table *_Atomic table; // any thread; written under the lock
     size_t live;                 // lock: mapping
 } mappings;
@@ -113,6 +130,7 @@ static bool record(void *block, size_t size)
     if (done) {
         insert_locked(atomic_load_explicit(&mappings.table, memory_order_relaxed), (uintptr_t)block, size);
         mappings.live++;
+        mappings.live_bytes += align_up(size, OS_PAGE);
     }
     lock_release(&mappings.lock, RANK_MAPPING);
     return done;
@@ -127,24 +145,114 @@ static size_t forget(void *block)
     if (slot) {
         remove_locked(table, slot);
         mappings.live--;
+        mappings.live_bytes -= align_up(size, OS_PAGE);
     }
     lock_release(&mappings.lock, RANK_MAPPING);
     return size;
 }
 
-void *mapping_alloc(size_t size, size_t align)
+/* The kept mapping that is nearest in size, if one is within a factor of two; its bytes are then the caller's. */
+static struct kept take_kept(size_t bytes)
 {
-    size_t bytes = align_up(size, OS_PAGE);
-    void *block;
-    if (align <= OS_PAGE) {
-        block = os_map(bytes);
-    } else {
-        block = os_reserve(bytes, align);
-        if (block && !os_commit(block, bytes)) {
-            os_unmap(block, bytes, 0);
-            block = NULL;
+    struct kept best = {0};
+    struct kept *from = NULL;
+    lock_acquire(&mappings.lock, RANK_MAPPING);
+    for (struct kept *kept = mappings.kept; kept < mappings.kept + KEPT; kept++) {
+        if (!kept->start || kept->bytes > bytes * 2 || kept->bytes < bytes / 2)
+            continue;
+        size_t off = kept->bytes > bytes ? kept->bytes - bytes : bytes - kept->bytes;
+        size_t best_off = best.bytes > bytes ? best.bytes - bytes : bytes - best.bytes;
+        if (!from || off < best_off) {
+            from = kept;
+            best = *kept;
         }
     }
+    if (from) {
+        mappings.kept_bytes -= best.bytes;
+        from->start = NULL;
+    }
+    lock_release(&mappings.lock, RANK_MAPPING);
+    return best;
+}
+
+/* A kept mapping brought to the right size by the kernel, which moves pages instead of making new ones. */
+static void *map_again(size_t bytes)
+{
+    struct kept kept = take_kept(bytes);
+    if (!kept.start || kept.bytes == bytes)
+        return kept.start;
+    void *start = os_remap(kept.start, kept.bytes, bytes);
+    if (!start)
+        os_unmap(kept.start, kept.bytes, kept.bytes);
+    return start;
+}
+
+/* Keeps a mapping, in the place of the one that has been idle longest. False if it is not to be kept. */
+static bool keep(void *start, size_t bytes)
+{
+    struct kept out = {0};
+    bool kept_it = false;
+    lock_acquire(&mappings.lock, RANK_MAPPING);
+    if (mappings.kept_bytes + bytes <= max_size(mappings.live_bytes >> KEPT_SHIFT, KEPT_LEAST)) {
+        struct kept *oldest = mappings.kept;
+        for (struct kept *kept = mappings.kept; kept < mappings.kept + KEPT && oldest->start; kept++)
+            if (!kept->start || kept->since < oldest->since)
+                oldest = kept;
+        out = *oldest;
+        *oldest = (struct kept){start, bytes, os_clock_coarse()};
+        mappings.kept_bytes += bytes - (out.start ? out.bytes : 0);
+        kept_it = true;
+    }
+    lock_release(&mappings.lock, RANK_MAPPING);
+    if (out.start)
+        os_unmap(out.start, out.bytes, out.bytes);
+    return kept_it;
+}
+
+size_t mapping_purge(uint64_t before)
+{
+    size_t bytes = 0;
+    for (unsigned i = 0; i < KEPT; i++) {
+        struct kept *kept = &mappings.kept[i];
+        struct kept out = {0};
+        lock_acquire(&mappings.lock, RANK_MAPPING);
+        if (kept->start && kept->since <= before) {
+            out = *kept;
+            kept->start = NULL;
+            mappings.kept_bytes -= out.bytes;
+        }
+        lock_release(&mappings.lock, RANK_MAPPING);
+        if (out.start)
+            os_unmap(out.start, out.bytes, out.bytes);
+        bytes += out.start ? out.bytes : 0;
+    }
+    return bytes;
+}
+
+void mapping_keep(void)
+{
+    mappings.keep = true;
+}
+
+static void *map_aligned(size_t bytes, size_t align)
+{
+    if (align <= OS_PAGE)
+        return os_map(bytes);
+    void *block = os_reserve(bytes, align);
+    if (block && !os_commit(block, bytes)) {
+        os_unmap(block, bytes, 0);
+        block = NULL;
+    }
+    return block;
+}
+
+void *mapping_alloc(size_t size, size_t align, bool *ret_clean)
+{
+    size_t bytes = align_up(size, OS_PAGE);
+    void *block = align <= OS_PAGE && mappings.keep ? map_again(bytes) : NULL;
+    *ret_clean = !block;
+    if (!block)
+        block = map_aligned(bytes, align);
     if (block && !record(block, size)) {
         os_unmap(block, bytes, bytes);
         return NULL;
@@ -161,9 +269,9 @@ size_t mapping_size(const void *block)
 void mapping_free(void *block)
 {
     // forgotten first: the kernel may give the address to another thread at once
-    size_t size = forget(block);
-    if (size)
-        os_unmap(block, align_up(size, OS_PAGE), align_up(size, OS_PAGE));
+    size_t bytes = align_up(forget(block), OS_PAGE);
+    if (bytes && !(mappings.keep && keep(block, bytes)))
+        os_unmap(block, bytes, bytes);
 }
 
 void *mapping_resize(void *block, size_t size)
@@ -179,6 +287,7 @@ void *mapping_resize(void *block, size_t size)
         if (moved) {
             remove_locked(table, slot);
             insert_locked(table, (uintptr_t)moved, size);
+            mappings.live_bytes += align_up(size, OS_PAGE) - align_up(old, OS_PAGE);
         }
     }
     lock_release(&mappings.lock, RANK_MAPPING);
@@ -187,5 +296,9 @@ void *mapping_resize(void *block, size_t size)
 
 void mapping_forked(void)
 {
-    lock_survived(&mappings.lock);
+    if (lock_survived(&mappings.lock))
+        return;
+    // a vanished thread may have been changing these; the kept mappings are lost to the child
+    memset(mappings.kept, 0, sizeof(mappings.kept));
+    mappings.kept_bytes = 0;
 }

@@ -9,8 +9,21 @@
 
 #include "base.h"
 
-/* A block of `size` bytes, zeroed, aligned to `align` (a power of two; at least a page). NULL if refused. */
-HIDDEN void *mapping_alloc(size_t size, size_t align);
+/*
+ * A block of `size` bytes, aligned to `align` (a power of two; at least a page). NULL if refused. *ret_clean: it reads as
+ * zeros, always so unless blocks are kept.
+ */
+HIDDEN void *mapping_alloc(size_t size, size_t align, bool *ret_clean);
+
+/*
+ * From now on freed blocks are kept for a while (mapping_purge) and used again for others of
+ * a like size: a page fault costs some 2 microseconds, which for a megabyte is ten times what filling it costs. Not for
+ * POOL_NATIVE=mmap, which promises a mapping per block. Once, at start.
+ */
+HIDDEN void mapping_keep(void);
+
+/* Gives kept mappings back that have been idle since `before` (os_clock_coarse) or longer; returns bytes. */
+HIDDEN size_t mapping_purge(uint64_t before);
 
 /* The size the block was made with; 0 if the address is not a block of ours. Any address, any thread, no lock. */
 HIDDEN size_t mapping_size(const void *block);

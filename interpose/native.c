@@ -6,7 +6,7 @@
  * (microsoft/mimalloc#700), changes errno in free, and crashes on foreign pointers. Blocks above 16 MiB, which it maps
  * one by one, we map ourselves, so that realloc can move them without copying. It costs some 310 KiB of resident memory
  * and a third of a millisecond at start, so where a route leaves it nothing up to 1 MiB (as `balanced` does) it is not
- * opened at all, and all that native serves are mappings.
+ * opened at all, and all that native serves are mappings, kept for a while when they are freed, as mimalloc does.
  *
  * libc's blocks are told from foreign ones, which come from the same allocator, by a tag in their last word. libc has
  * 8 bytes to spare behind every size that is a multiple of 16, so the tag costs no memory.
@@ -87,9 +87,11 @@ static bool open_mimalloc(void)
 void native_start(enum native_kind kind, bool small)
 {
     bool have_libc = open_libc();
+    if (kind == NATIVE_MIMALLOC)
+        mapping_keep(); // as it does itself
     native.mapped_above = kind == NATIVE_LIBC ? SIZE_MAX : small ? MAPPED_ABOVE : 0;
     if (kind == NATIVE_MIMALLOC && !small)
-        kind = NATIVE_MMAP; // and no size is left that would differ
+        kind = NATIVE_MMAP;
     if (kind == NATIVE_MIMALLOC && !open_mimalloc()) {
         message_line("libmimalloc.so.2 cannot be opened; POOL_NATIVE=libc is used");
         kind = NATIVE_LIBC;
@@ -145,8 +147,7 @@ static void *mimalloc_take(size_t size, size_t align, bool zero, bool *ret_clean
                                        : native.mi.malloc(size);
     if (block && ((uintptr_t)block & (align - 1))) {
         native.mi.free(block);
-        *ret_clean = true;
-        return mapping_alloc(size, align);
+        return mapping_alloc(size, align, ret_clean);
     }
     if (block)
         *ret_usable = native.mi.usable(block);
@@ -160,8 +161,7 @@ void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, size
     int saved = errno;
     *ret_usable = size;
     if (is_mapped(size) || align > UNIT_ALIGN) {
-        *ret_clean = true;
-        block = mapping_alloc(size, align);
+        block = mapping_alloc(size, align, ret_clean);
     } else if (native.kind == NATIVE_LIBC) {
         block = libc_take(size, align, zero, ret_clean, ret_usable);
     } else {

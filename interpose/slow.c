@@ -12,9 +12,11 @@
 #include "trim.h"
 
 /* A handler that interrupted the guest's own slow path: served by a mapping, uncounted. */
-COLD static void *emergency(size_t size, size_t align)
+COLD static void *emergency(size_t size, size_t align, bool zero)
 {
-    return mapping_alloc(size ? size : 1, align);
+    bool clean;
+    void *block = mapping_alloc(size ? size : 1, align, &clean);
+    return block && zero && !clean ? memset(block, 0, size) : block;
 }
 
 static void *ask_policy(struct thread *self, unsigned class)
@@ -42,7 +44,7 @@ static void *alloc(size_t size, size_t align, unsigned class, bool zero)
 {
     struct thread *self = thread_enter();
     if (unlikely(!self))
-        return emergency(size, align);
+        return emergency(size, align, zero);
     self->want_zero = zero;
     self->want_align = align;
     self->is_clean = false;
@@ -236,7 +238,7 @@ COLD static void *aligned_from_native(size_t align, size_t size, unsigned class)
 {
     struct thread *self = thread_enter();
     if (!self)
-        return emergency(size, align);
+        return emergency(size, align, false);
     self->want_align = align;
     self->want_zero = false;
     void *block = native_alloc(self, class);

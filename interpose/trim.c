@@ -6,6 +6,7 @@
 
 #include "bin.h"
 #include "dispatch.h"
+#include "mapping.h"
 #include "options.h"
 
 #include <sys/single_threaded.h>
@@ -103,6 +104,7 @@ static void look(struct thread *self, uint64_t now)
     if (due) {
         trim_pools(self, now, PRESSURE_NONE);
         chunk_purge(now > period ? now - period : 0);
+        mapping_purge(now > period ? now - period : 0);
     }
 }
 
@@ -119,7 +121,7 @@ size_t trim_all(struct thread *self)
     for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
         bin_empty(self, class);
     trim_pools(self, os_clock_coarse(), PRESSURE_FULL);
-    return chunk_purge(UINT64_MAX);
+    return chunk_purge(UINT64_MAX) + mapping_purge(UINT64_MAX);
 }
 
 void trim_forked(void)
