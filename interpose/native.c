@@ -41,6 +41,7 @@ struct mimalloc {
     size_t (*usable)(const void *);
     size_t (*good_size)(size_t);
     bool (*owns)(const void *);
+    void (*collect)(bool);
 };
 
 static struct {
@@ -80,27 +81,27 @@ static bool open_mimalloc(void)
     bind(&native.mi.usable, dlsym(library, "mi_usable_size"));
     bind(&native.mi.good_size, dlsym(library, "mi_good_size"));
     bind(&native.mi.owns, dlsym(library, "mi_is_in_heap_region"));
+    bind(&native.mi.collect, dlsym(library, "mi_collect"));
     return native.mi.malloc && native.mi.zalloc && native.mi.aligned && native.mi.free && native.mi.usable &&
-           native.mi.good_size && native.mi.owns;
+           native.mi.good_size && native.mi.owns && native.mi.collect;
 }
 
 void native_start(enum native_kind kind, bool small)
 {
     bool have_libc = open_libc();
-    if (kind == NATIVE_MIMALLOC)
+    if (kind == NATIVE_MIMALLOC) {
         mapping_keep(); // as it does itself
-    native.mapped_above = kind == NATIVE_LIBC ? SIZE_MAX : small ? MAPPED_ABOVE : 0;
-    if (kind == NATIVE_MIMALLOC && !small)
-        kind = NATIVE_MMAP;
+        if (!small)
+            kind = NATIVE_MMAP;
+    }
     if (kind == NATIVE_MIMALLOC && !open_mimalloc()) {
         message_line("libmimalloc.so.2 cannot be opened; POOL_NATIVE=libc is used");
         kind = NATIVE_LIBC;
-        native.mapped_above = SIZE_MAX;
     }
-    if (kind == NATIVE_LIBC && !have_libc) {
+    if (kind == NATIVE_LIBC && !have_libc)
         kind = NATIVE_MMAP;
-        native.mapped_above = 0;
-    }
+    static const size_t mapped_above[] = {[NATIVE_MIMALLOC] = MAPPED_ABOVE, [NATIVE_LIBC] = SIZE_MAX};
+    native.mapped_above = kind == NATIVE_MMAP ? 0 : mapped_above[kind];
     native.kind = kind;
 }
 
@@ -198,6 +199,14 @@ void native_give(void *block)
         *tag_of(block, native.libc.usable(block)) = 0;
         native.libc.free(block);
     }
+    errno = saved;
+}
+
+void native_purge(void)
+{
+    int saved = errno;
+    if (native.kind == NATIVE_MIMALLOC)
+        native.mi.collect(true);
     errno = saved;
 }
 

@@ -30,6 +30,10 @@ HIDDEN size_t native_usable(const void *block);
 /* Gives a block of native_take's back. */
 HIDDEN void native_give(void *block);
 
+/* Has the native allocator give its free pages back, as far as it does not do so by itself: mimalloc keeps those of a
+ * thread until that thread happens to need more. For the calling thread. */
+HIDDEN void native_purge(void);
+
 /* Resizes to a block of the class without copying (mremap), or NULL: unchanged, the caller copies. */
 HIDDEN void *native_resize(void *block, unsigned class);
 

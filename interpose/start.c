@@ -46,11 +46,10 @@ static void fork_child(void)
         process_forked();
 }
 
-static void stop_at_ends(void)
+/* Whether anybody will read the numbers: else the process is not described, nor its ends watched for. */
+static bool is_watched(void)
 {
-    const char *live = option_values[OPTION_POOL_LIVE].text;
-    bool watched = dump_wanted() || strcmp(live, "off") != 0;
-    exits_start(watched, (int)option_values[OPTION_POOL_SIGNAL].number);
+    return dump_wanted() || strcmp(option_values[OPTION_POOL_LIVE].text, "off") != 0;
 }
 
 __attribute__((constructor(101))) static void start(int argc, char **argv, char **environment)
@@ -65,10 +64,13 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
     native_start((enum native_kind)option_values[OPTION_POOL_NATIVE].number, route_needs_native(&route));
     dispatch_start(&route);
     thread_start(process_forked); // from here on threads have blocks
-    process_identify(argc, argv);
-    live_start();
+    page->pid = (uint32_t)os_pid();
     dump_start(option_values[OPTION_POOL_STATS].text);
-    stop_at_ends();
+    if (is_watched()) {
+        process_identify(argc, argv);
+        live_start();
+        exits_start(true, (int)option_values[OPTION_POOL_SIGNAL].number);
+    }
     pthread_atfork(NULL, NULL, fork_child);
     errno = saved;
 }

@@ -7,6 +7,7 @@
 #include "bin.h"
 #include "dispatch.h"
 #include "mapping.h"
+#include "native.h"
 #include "options.h"
 
 #include <sys/single_threaded.h>
@@ -105,6 +106,7 @@ static void look(struct thread *self, uint64_t now)
         trim_pools(self, now, PRESSURE_NONE);
         chunk_purge(now > period ? now - period : 0);
         mapping_purge(now > period ? now - period : 0);
+        native_purge();
     }
 }
 
@@ -121,6 +123,7 @@ size_t trim_all(struct thread *self)
     for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
         bin_empty(self, class);
     trim_pools(self, os_clock_coarse(), PRESSURE_FULL);
+    native_purge();
     return chunk_purge(UINT64_MAX) + mapping_purge(UINT64_MAX);
 }
 

@@ -8,7 +8,7 @@
 verdicts_start "$1"
 folder=${2:-$tmp}
 read -ra picks <<< "${PROGRAMS-}"
-read -ra policies <<< "${POLICIES-$(sed -n 's/^POLICY(\([a-z_-]*\)).*/\1/p' "$here/../../policies/policies.def") balanced}"
+read -ra policies <<< "${POLICIES-$(sed -n 's/^POLICY(\([a-z_-]*\)).*/\1/p' "$here/../../policies/policies.def" | tr '\n' ' ')balanced}"
 [ "$lib" = none ] && policies=(none)
 
 build()
