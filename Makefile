@@ -43,7 +43,7 @@ LIB_LDFLAGS := -shared -static-libgcc -Wl,-soname,libpoolmark.so -Wl,--version-s
 # --- files: found, not listed ----------------------------------------------------------------------------------------
 
 # These define functions that replace libc's (or need those that do), so they are in the shared object only.
-SHIM := entry introspect exits exec sandbox signals start
+SHIM := entry introspect exits exec sandbox signals start text
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
 LIB_OBJECTS  := $(call objects,interpose/*.c policies/*.c)
@@ -117,6 +117,9 @@ $(BUILD)/%.o: %.c Makefile
 
 $(BUILD)/libpoolmark.so: $(LIB_OBJECTS) interpose/exports.map
 	$(call say,LD)$(CC) $(ALL_FLAGS) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS)
+
+# gcc would make a call of strlen out of the loop that is strlen.
+$(BUILD)/interpose/text.o: ALL_FLAGS += -fno-builtin -fno-tree-loop-distribute-patterns
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	@rm -f $@

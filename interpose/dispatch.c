@@ -56,8 +56,12 @@ void dispatch_start(const struct route *route)
         policies[i]->start();
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         rounded[class] = (uint8_t)class_of(dispatch_policies[class]->block_size(class_size(class)));
-    for (unsigned i = 0; i < DISPATCH_SLOTS; i++)
-        hint_set(dispatch_bins[i], (uint16_t)(rounded[class_of((size_t)i * 16)] << BIN_SHIFT));
+    unsigned class = CLASS_FIRST;
+    for (unsigned i = 0; i < DISPATCH_SLOTS; i++) {
+        if ((size_t)i * 16 > class_size(class))
+            class ++;
+        hint_set(dispatch_bins[i], (uint16_t)(rounded[class] << BIN_SHIFT));
+    }
 }
 
 unsigned dispatch_class(size_t size)

@@ -31,6 +31,7 @@ struct libc {
     void *(*memalign)(size_t, size_t);
     void (*free)(void *);
     size_t (*usable)(void *);
+    int (*trim)(size_t);
 };
 
 struct mimalloc {
@@ -65,6 +66,7 @@ static bool open_libc(void)
     bind(&native.libc.memalign, elf_symbol("libc.so.", "memalign"));
     bind(&native.libc.free, elf_symbol("libc.so.", "free"));
     bind(&native.libc.usable, elf_symbol("libc.so.", "malloc_usable_size"));
+    bind(&native.libc.trim, elf_symbol("libc.so.", "malloc_trim"));
     return native.libc.malloc && native.libc.calloc && native.libc.realloc && native.libc.memalign &&
            native.libc.free && native.libc.usable;
 }
@@ -207,6 +209,8 @@ void native_purge(void)
     int saved = errno;
     if (native.kind == NATIVE_MIMALLOC)
         native.mi.collect(true);
+    else if (native.kind == NATIVE_LIBC && native.libc.trim)
+        native.libc.trim(0);
     errno = saved;
 }
 

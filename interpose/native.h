@@ -31,7 +31,7 @@ HIDDEN size_t native_usable(const void *block);
 HIDDEN void native_give(void *block);
 
 /* Has the native allocator give its free pages back, as far as it does not do so by itself: mimalloc keeps those of a
- * thread until that thread happens to need more. For the calling thread. */
+ * thread until that thread happens to need more (this is for the calling thread only), libc all but those at its top. */
 HIDDEN void native_purge(void);
 
 /* Resizes to a block of the class without copying (mremap), or NULL: unchanged, the caller copies. */

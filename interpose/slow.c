@@ -11,6 +11,8 @@
 #include "native.h"
 #include "trim.h"
 
+#define PURGE_TO_ZERO MiB(8)
+
 /* A handler that interrupted the guest's own slow path: served by a mapping, uncounted. */
 COLD static void *emergency(size_t size, size_t align, bool zero)
 {
@@ -40,6 +42,13 @@ static void *take(struct thread *self, unsigned class)
     return ask_policy(self, class);
 }
 
+/* A large block of which the program may touch little is better zeroed by the kernel, page by page as it is touched. */
+static void fill_zero(void *block, size_t size)
+{
+    if (size < PURGE_TO_ZERO || !mapping_zero(block))
+        memset(block, 0, size);
+}
+
 static void *alloc(size_t size, size_t align, unsigned class, bool zero)
 {
     struct thread *self = thread_enter();
@@ -52,7 +61,7 @@ static void *alloc(size_t size, size_t align, unsigned class, bool zero)
     if (likely(block)) {
         count_request(self, class, size);
         if (zero && !self->is_clean)
-            memset(block, 0, size);
+            fill_zero(block, size);
     }
     self->want_align = MALLOC_ALIGN;
     trim_tick(self);

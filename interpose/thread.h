@@ -42,8 +42,6 @@ struct books {
 };
 
 struct thread {
-    struct bin bins[CLASS_COUNT];
-    struct books books[CLASS_COUNT];
     struct shard *shard;      // fixed while the thread has the block
     struct thread *next;      // lock: threads
     uint64_t hidden;          // owner only: most bytes that its bins and runs may hold unseen
@@ -59,6 +57,8 @@ struct thread {
     uint64_t now;             // owner only: coarse clock at the last tick
     struct thread *next_idle; // lock: threads
     bool is_clean;            // owner only: the block just handed out reads as zeros
+    struct bin bins[CLASS_COUNT];
+    struct books books[CLASS_COUNT];
 };
 
 extern HIDDEN __thread struct thread *thread_self; // never NULL

@@ -1,4 +1,4 @@
-/* A parent whose other threads allocate without pause forks 100 times; children allocate and make threads. Exits with 0. */
+/* A parent whose other threads allocate without pause forks 50 times; children allocate and make threads. Exits with 0. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@ static volatile bool over;
 static void *busy(void *blocks)
 {
     void **mine = blocks ? calloc(64, sizeof *mine) : NULL;
-    for (unsigned i = 0; mine ? !over : i < 3000; i++) {
+    for (unsigned i = 0; mine ? !over : i < 500; i++) {
         void *block = malloc(i * 37 % 9000 + 1);
         memset(block, 1, 1);
         if (mine) {
@@ -38,7 +38,7 @@ int main(void)
     pthread_t threads[3];
     for (int i = 0; i < 3; i++)
         MUST(pthread_create(&threads[i], NULL, busy, threads) == 0);
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 50; i++) {
         int status;
         pid_t pid = fork();
         if (pid == 0)
