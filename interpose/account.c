@@ -2,7 +2,7 @@
  * The accounts: how many bytes threads hold and pools store, and the two bounds between which each peak lies.
  *
  * `held` is exact at every slow path; the program's own share of it is what the bins and runs do not hide. The hidden
- * part of the caller's bins is looked at exactly when a new maximum is worth it (every 0.1 % or 4 KiB of growth); that
+ * part of the caller's bins is looked at exactly when a new maximum is worth it (every 0.2 % or 8 KiB of growth); that
  * of other threads is at most what their bins may hold. In a process of one thread the peak is therefore off by no
  * more than the free blocks that lay in bins and runs at that moment.
  */
@@ -10,7 +10,7 @@
 
 #include "dispatch.h"
 
-enum { LOOK_SHIFT = 10, LOOK_LEAST = 4096 };
+enum { LOOK_SHIFT = 9, LOOK_LEAST = 8192 };
 
 static struct {
     int64_t bins;                         // any thread: bytes of all bins' capacities

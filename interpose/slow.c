@@ -90,12 +90,8 @@ static ALWAYS_INLINE void *from_run(size_t size)
     if (self->bins[class].spare || self->bins[class].head)
         return NULL;
     void *block = run_next(&self->books[class].run, class_sizes[class], &self->is_clean);
-    if (block) {
-        struct class_counts *counts = &self->shard->classes[class];
-        owner_add(counts->misses, 1);
-        owner_add(counts->requested, size);
-        owner_add(counts->samples, 1);
-    }
+    if (block)
+        owner_add(self->shard->classes[class].misses, 1);
     return block;
 }
 

@@ -150,23 +150,16 @@ bool block_is_sound(const void *address)
     return span && span->state == SPAN_CUT && sound_in(span, address);
 }
 
-static void return_locked(struct heap *heap, struct span *span, void *block, uint64_t idle_since)
-{
-    if (span->used == span->capacity)
-        list_insert(heap, span);
-    *(void **)block = span->home;
-    span->home = block;
-    heap->out--;
-    if (--span->used == 0) {
-        list_remove(heap, span);
-        span_give(span, idle_since);
-    }
-}
-
 /* A span that a fork has orphaned keeps its blocks for good: its lists may be half-changed. */
 static bool is_orphan(const struct heap *heap, const struct span *span)
 {
     return span->epoch < heap->lost || span_lost(span);
+}
+
+/* Whether the address lies in the span: most blocks of a list lie in the one of the block before. */
+static bool is_in(const struct span *span, const void *block)
+{
+    return span && (size_t)((const char *)block - span->start) < (size_t)span->units * UNIT;
 }
 
 static const char *fault_of(const struct span *span, unsigned class, const void *block)
@@ -180,38 +173,58 @@ static const char *fault_of(const struct span *span, unsigned class, const void 
     return span->used == 0 ? "a block was freed twice" : NULL;
 }
 
-/* Whether the address lies in the span: most blocks of a list lie in the one of the block before. */
-static bool is_in(const struct span *span, const void *block)
+/*
+ * Takes home the first blocks of a list, as far as they lie in one span; returns how many. *ret_fault is set if the next
+ * one is broken.
+ */
+static unsigned return_to_span(struct heap *heap, struct span *span, void **list, unsigned count,
+                               const char **ret_fault)
 {
-    return span && span->state == SPAN_CUT && (size_t)((const char *)block - span->start) < (size_t)span->units * UNIT;
+    bool was_full = span->used == span->capacity;
+    bool orphan = is_orphan(heap, span);
+    void *block = *list;
+    unsigned done = 0;
+    for (; done < count && is_in(span, block); done++) {
+        void *next = *(void **)block;
+        *ret_fault = fault_of(span, span->class, block);
+        if (unlikely(*ret_fault))
+            break;
+        if (likely(!orphan)) {
+            *(void **)block = span->home;
+            span->home = block;
+            span->used--;
+        }
+        block = next;
+    }
+    heap->out -= done;
+    if (was_full && !orphan && done)
+        list_insert(heap, span);
+    *list = block;
+    return done;
 }
 
 unsigned heap_return(unsigned class, void **list, unsigned count, uint64_t idle_since)
 {
     struct heap *heap = &heaps[class];
-    void *block = *list;
-    struct span *span = NULL;
     unsigned done = 0;
     lock_acquire(&heap->lock, RANK_CLASS);
-    for (; done < count; done++) {
-        if (!is_in(span, block))
-            span = unit_span(block);
+    while (done < count) {
+        struct span *span = unit_span(*list);
         if (!span)
             break; // native's, or a broken link: the caller finds out
-        const char *fault = fault_of(span, class, block);
+        const char *fault = fault_of(span, class, *list);
+        if (likely(!fault))
+            done += return_to_span(heap, span, list, count - done, &fault);
         if (unlikely(fault)) {
             lock_release(&heap->lock, RANK_CLASS);
-            message_broken_heap(fault, block);
+            message_broken_heap(fault, *list);
         }
-        void *next = *(void **)block;
-        if (unlikely(is_orphan(heap, span)))
-            heap->out--;
-        else
-            return_locked(heap, span, block, idle_since);
-        block = next;
+        if (span->used == 0 && !is_orphan(heap, span)) {
+            list_remove(heap, span);
+            span_give(span, idle_since);
+        }
     }
     lock_release(&heap->lock, RANK_CLASS);
-    *list = block;
     return done;
 }
 

@@ -42,22 +42,22 @@ struct books {
 };
 
 struct thread {
-    struct shard *shard;      // fixed while the thread has the block
-    struct thread *next;      // lock: threads
-    uint64_t hidden;          // owner only: most bytes that its bins and runs may hold unseen
-    uint64_t bin_bytes;       // owner only: bytes of all bins' capacities
-    uint64_t look_at;         // owner only: coarse clock of the next idle look
-    uint32_t events;          // owner only: slow paths so far
-    uint16_t top_class;       // owner only: the largest class with a bin or run
-    uint8_t rounds;           // owner only: destructor rounds at thread exit
-    bool alive;               // lock: threads
-    bool busy;                // owner only: inside a slow path; a signal handler that allocates then is a guest
-    bool want_zero;           // owner only: calloc asks
-    size_t want_align;        // owner only: what native_alloc must align to
-    uint64_t now;             // owner only: coarse clock at the last tick
-    struct thread *next_idle; // lock: threads
-    bool is_clean;            // owner only: the block just handed out reads as zeros
-    struct bin bins[CLASS_COUNT];
+    struct bin bins[CLASS_COUNT]; // first: malloc adds its offset to the block's address
+    struct shard *shard;          // fixed while the thread has the block
+    struct thread *next;          // lock: threads
+    uint64_t hidden;              // owner only: most bytes that its bins and runs may hold unseen
+    uint64_t bin_bytes;           // owner only: bytes of all bins' capacities
+    uint64_t look_at;             // owner only: coarse clock of the next idle look
+    uint32_t events;              // owner only: slow paths so far
+    uint16_t top_class;           // owner only: the largest class with a bin or run
+    uint8_t rounds;               // owner only: destructor rounds at thread exit
+    bool alive;                   // lock: threads
+    bool busy;                    // owner only: inside a slow path; a signal handler that allocates then is a guest
+    bool want_zero;               // owner only: calloc asks
+    size_t want_align;            // owner only: what native_alloc must align to
+    uint64_t now;                 // owner only: coarse clock at the last tick
+    struct thread *next_idle;     // lock: threads
+    bool is_clean;                // owner only: the block just handed out reads as zeros
     struct books books[CLASS_COUNT];
 };
 

@@ -78,7 +78,7 @@ Test(os, purged_pages_read_as_zeros)
     cr_assert(is_filled(start + OS_PAGE, 0, 2 * OS_PAGE));
     cr_assert(is_filled(start + 3 * OS_PAGE, 7, OS_PAGE));
     start[OS_PAGE] = 1;
-    if (mlock(start, OS_PAGE) == 0)
+    if (!SANITIZED && mlock(start, OS_PAGE) == 0) // sanitizers make mlock do nothing
         cr_assert_not(os_purge(start, OS_PAGE), "locked");
 }
 

@@ -16,7 +16,7 @@ int main(void)
         return puts("skipped: may not chroot") < 0 ? 1 : 4;
     for (size_t size = 1; size < 8 << 20; size *= 7) {
         pthread_t thread;
-        void *block;
+        void *block = NULL;
         MUST(pthread_create(&thread, NULL, run, (void *)size) == 0 && pthread_join(thread, &block) == 0);
         MUST(((char *)block)[size - 1] == 'c');
         free(block);
