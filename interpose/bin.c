@@ -32,11 +32,13 @@ static struct class_counts *counts(struct thread *self, unsigned class)
 /* A thread that has freed more blocks than it took has freed others'. The maximum never falls: a proven least. */
 static void look_at_net(struct thread *self, unsigned class)
 {
+    if (self->shares_shard)
+        return; // its counts are not the thread's alone: nothing is known
     struct books *books = &self->books[class];
     const struct class_counts *now = counts(self, class);
     int64_t net = (int64_t)(now->frees - now->hits - now->misses - books->net_before);
     if (net > books->net_peak) {
-        owner_add(counts(self, class)->cross_thread_frees, (uint64_t)(net - books->net_peak));
+        count(self, class, cross_thread_frees, (uint64_t)(net - books->net_peak));
         books->net_peak = net;
     }
 }
@@ -59,8 +61,8 @@ void bin_sync(struct thread *self, unsigned class)
         return;
     books->pops += pops;
     books->level = now;
-    owner_add(counts(self, class)->hits, pops);
-    owner_add(counts(self, class)->frees, (uint64_t)pushes);
+    count(self, class, hits, pops);
+    count(self, class, frees, (uint64_t)pushes);
     if (pushes > (int64_t)pops)
         look_at_net(self, class);
 }
@@ -82,26 +84,26 @@ void bin_adapt(struct thread *self, unsigned class)
 
 void count_free(struct thread *self, unsigned class)
 {
-    owner_add(counts(self, class)->frees, 1);
+    count(self, class, frees, 1);
     look_at_net(self, class);
 }
 
 void count_miss(struct thread *self, unsigned class)
 {
-    owner_add(counts(self, class)->misses, 1);
+    count(self, class, misses, 1);
 }
 
 void *count_hit(struct thread *self, unsigned class, void *block)
 {
-    owner_add(counts(self, class)->hits, 1);
+    count(self, class, hits, 1);
     self->is_clean = false;
     return block;
 }
 
 void count_request(struct thread *self, unsigned class, size_t size)
 {
-    owner_add(counts(self, class)->requested, size);
-    owner_add(counts(self, class)->samples, 1);
+    count(self, class, requested, size);
+    count(self, class, samples, 1);
 }
 
 void count_stored(struct thread *self, unsigned class, long blocks)

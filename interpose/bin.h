@@ -6,6 +6,11 @@
 
 #include "thread.h"
 
+/* Adds to one of the caller's event counts; atomically where there are more threads than shards. */
+#define count(self, class, name, n)                                                                                    \
+    ((self)->shares_shard ? (void)__atomic_fetch_add(&(self)->shard->classes[class].name, (n), __ATOMIC_RELAXED)       \
+                          : owner_add((self)->shard->classes[class].name, (n)))
+
 /* Brings hits and frees of the class up to date with what the fast path did. */
 HIDDEN void bin_sync(struct thread *self, unsigned class);
 

@@ -105,15 +105,21 @@ static bool commit_next(void)
     return true;
 }
 
-struct shard *counters_shard(void)
+struct shard *counters_shard(bool *ret_shared)
 {
     struct shard *shard = NULL;
     for (uint32_t i = 0; i < page->shards_used && !shard; i++)
         if (!page_shard(page, i)->alive)
             shard = page_shard(page, i);
-    if (!shard && page->shards_used < page->shard_count && commit_next())
+    if (!shard && page->shards_used < page->shard_count && commit_next()) {
         shard = page_shard(page, page->shards_used++);
-    if (!shard) // more threads than shards: they share the last one, whose counts may then miss some events
+        if (page->shards_used == page->shard_count) {
+            shard->alive++; // kept for sharing
+            shard = NULL;
+        }
+    }
+    *ret_shared = !shard;
+    if (!shard) // more threads than shards: they share the last one, which nobody has alone
         shard = page_shard(page, page->shards_used - 1);
     shard->owners++;
     shard->alive++;

@@ -152,8 +152,11 @@ HIDDEN bool counters_share(int fd);
 /* In a forked child: the page becomes private again, with the same content. */
 HIDDEN void counters_unshare(void);
 
-/* A shard for a thread, an unused one if there is one. Call with the list of threads locked. Never NULL. */
-HIDDEN struct shard *counters_shard(void);
+/*
+ * A shard for a thread: one that nobody else has, or *ret_shared: the last one, to which several add atomically. Call
+ * with the list of threads locked. Never NULL.
+ */
+HIDDEN struct shard *counters_shard(bool *ret_shared);
 
 /* Adds to a level that any thread may change. Cheap in a process that has never had two threads. */
 HIDDEN void level_add(struct level *level, int64_t bytes);

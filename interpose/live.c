@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -74,10 +75,17 @@ static int make_file(char *path)
     return -1;
 }
 
+/* A file that may not grow to the page's size: to try would raise SIGXFSZ. */
+static bool is_too_large(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < counters_bytes();
+}
+
 static bool share(void)
 {
     char path[PATH_BYTES];
-    int fd = make_file(path);
+    int fd = is_too_large() ? -1 : make_file(path);
     if (fd < 0)
         return false;
     bool done = ftruncate(fd, (off_t)counters_bytes()) == 0 && counters_share(fd);

@@ -266,12 +266,6 @@ size_t mapping_size(const void *block)
     return slot ? atomic_load_explicit(&slot->size, memory_order_relaxed) : 0;
 }
 
-bool mapping_zero(void *block)
-{
-    size_t size = mapping_size(block);
-    return size && os_purge(block, align_up(size, OS_PAGE));
-}
-
 void mapping_free(void *block)
 {
     // forgotten first: the kernel may give the address to another thread at once

@@ -28,9 +28,6 @@ HIDDEN size_t mapping_purge(uint64_t before);
 /* The size the block was made with; 0 if the address is not a block of ours. Any address, any thread, no lock. */
 HIDDEN size_t mapping_size(const void *block);
 
-/* Makes a block of ours read as zeros by giving its pages back. False if it is none, or the kernel refuses. */
-HIDDEN bool mapping_zero(void *block);
-
 /* Gives the block back. It must be one of ours. */
 HIDDEN void mapping_free(void *block);
 

@@ -17,7 +17,7 @@ void native_count(unsigned class, int64_t n)
     __atomic_fetch_add(&page->classes[class].native_blocks, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
-void *native_alloc(struct thread *self, unsigned class)
+static void *from_native(struct thread *self, unsigned class)
 {
     size_t usable;
     void *block = native_take(class, self->want_align, self->want_zero, &self->is_clean, &usable);
@@ -30,23 +30,34 @@ void *native_alloc(struct thread *self, unsigned class)
     return block;
 }
 
-void *heap_alloc(struct thread *self, unsigned class)
+static void *from_heap(struct thread *self, unsigned class)
 {
-    if (class >= HEAP_CLASSES)
-        return native_alloc(self, class);
     struct run *run = &self->books[class].run;
     size_t size = class_size(class);
     void *block = run_next(run, size, &self->is_clean);
     if (!block) {
         unsigned fetched = heap_fetch(class, run);
         if (!fetched)
-            return native_alloc(self, class);
+            return NULL;
         block = run_next(run, size, &self->is_clean); // first: it is the program's, not hidden in the run
         account_run(self, class, true);
         account_move(self, class, fetched, 0);
     }
     count_miss(self, class);
     return block;
+}
+
+void *heap_alloc(struct thread *self, unsigned class)
+{
+    void *block = class < HEAP_CLASSES ? from_heap(self, class) : NULL;
+    return block ? block : from_native(self, class);
+}
+
+void *native_alloc(struct thread *self, unsigned class)
+{
+    // mimalloc needs 32 MiB of address space for its first block; where that is not to be had, ours needs less
+    void *block = from_native(self, class);
+    return block || class >= HEAP_CLASSES || self->want_align > MALLOC_ALIGN ? block : from_heap(self, class);
 }
 
 static void give_native(unsigned class, void *block)
@@ -74,7 +85,7 @@ static void give_chain(unsigned class, struct chain chain, uint64_t idle_since)
 
 void block_drop(struct thread *self, unsigned class, void *block)
 {
-    owner_add(self->shard->classes[class].dropped, 1);
+    count(self, class, dropped, 1);
     account_move(self, class, -1, 0);
     if (unit_span(block)) {
         *(void **)block = NULL;
@@ -86,14 +97,14 @@ void block_drop(struct thread *self, unsigned class, void *block)
 
 void chain_drop(struct thread *self, unsigned class, struct chain chain)
 {
-    owner_add(self->shard->classes[class].dropped, chain.count);
+    count(self, class, dropped, chain.count);
     account_move(self, class, -(long)chain.count, 0);
     give_chain(class, chain, self->now);
 }
 
 void chain_trim(struct thread *self, unsigned class, struct chain chain)
 {
-    owner_add(self->shard->classes[class].trimmed, chain.count);
+    count(self, class, trimmed, chain.count);
     account_move(self, class, -(long)chain.count, 0);
     give_chain(class, chain, 0); // idle already: its pages may go at the next chance
 }

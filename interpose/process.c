@@ -117,6 +117,13 @@ void process_resume(void)
     memset(unseen()->classes, 0, sizeof(unseen()->classes));
 }
 
+/* Whether the class has ever had a block: the other classes' pages of the page stay untouched. */
+static bool is_used(unsigned class)
+{
+    const struct level_pair *levels = &page->classes[class].levels;
+    return hint_get(levels->held.bound) || hint_get(levels->stored.bound) || heap_blocks_out(class);
+}
+
 static void settle_class(unsigned class)
 {
     struct page_class *of_class = &page->classes[class];
@@ -134,7 +141,7 @@ void process_settle(void)
     process_resume();
     thread_each(add_unseen, unseen());
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
-        if (hint_get(page->classes[class].levels.held.bound) || heap_blocks_out(class))
+        if (is_used(class))
             settle_class(class);
     size_t peak;
     uint64_t peak_at;
@@ -200,8 +207,8 @@ static void add_run(struct thread *thread, void *context)
 /* The child's first numbers for one class: `live` blocks allocated, the pools' content freed once. */
 static void inherit_class(struct thread *self, unsigned class, uint64_t live)
 {
-    if (!hint_get(page->classes[class].levels.held.bound))
-        return; // never used
+    if (!is_used(class))
+        return;
     struct page_class *of_class = &page->classes[class];
     struct page_policy *policy = &page->policies[page->class_policy[class]];
     int64_t size = (int64_t)class_size(class);

@@ -42,11 +42,20 @@ static void *take(struct thread *self, unsigned class)
     return ask_policy(self, class);
 }
 
-/* A large block of which the program may touch little is better zeroed by the kernel, page by page as it is touched. */
-static void fill_zero(void *block, size_t size)
+/*
+ * A large block of which the program may touch little is better zeroed by the kernel, page by page as it is touched: all
+ * allocators take large blocks from private anonymous memory.
+ */
+static void fill_zero(char *block, size_t size)
 {
-    if (size < PURGE_TO_ZERO || !mapping_zero(block))
+    char *first = (char *)align_up((uintptr_t)block, OS_PAGE);
+    char *end = (char *)align_down((uintptr_t)block + size, OS_PAGE);
+    if (size < PURGE_TO_ZERO || !os_purge(first, (size_t)(end - first))) {
         memset(block, 0, size);
+        return;
+    }
+    memset(block, 0, (size_t)(first - block));
+    memset(end, 0, (size_t)(block + size - end));
 }
 
 static void *alloc(size_t size, size_t align, unsigned class, bool zero)
@@ -84,7 +93,7 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
 static ALWAYS_INLINE void *from_run(size_t size)
 {
     struct thread *self = thread_self;
-    if (size > CLASS_TABLE_MAX || self->busy || thread_fork_unseen())
+    if (size > CLASS_TABLE_MAX || self->busy || self->shares_shard || thread_fork_unseen())
         return NULL;
     unsigned class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
     if (self->bins[class].spare || self->bins[class].head)
@@ -193,7 +202,7 @@ static void *resize_native(void *block, unsigned from, unsigned to)
         return moved;
     bin_sync(self, from);
     count_free(self, from);
-    owner_add(self->shard->classes[from].dropped, 1);
+    count(self, from, dropped, 1);
     account_move(self, from, -1, 0);
     native_count(from, -1);
     bin_sync(self, to);

@@ -98,7 +98,7 @@ static struct thread *take_block(void)
             list_add(self);
     }
     if (self) {
-        self->shard = counters_shard();
+        self->shard = counters_shard(&self->shares_shard);
         self->alive = true;
         count_threads(1);
     }
@@ -133,7 +133,7 @@ COLD static struct thread *enter_guest(void)
         counters_start();
     if (!guest.shard) {
         lock_acquire(&threads.lock, RANK_THREADS);
-        guest.shard = counters_shard();
+        guest.shard = counters_shard(&guest.shares_shard);
         guest.want_align = MALLOC_ALIGN;
         list_add(&guest);
         lock_release(&threads.lock, RANK_THREADS);
@@ -194,7 +194,7 @@ struct thread *thread_forked(void)
         memset(thread->books, 0, sizeof(thread->books));
         thread->alive = thread->busy = false;
         thread->hidden = thread->bin_bytes = 0;
-        thread->shard->alive = 0;
+        thread->shard->alive--;
         thread->next_idle = threads.idle;
         threads.idle = thread;
     }

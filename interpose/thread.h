@@ -53,6 +53,7 @@ struct thread {
     uint8_t rounds;               // owner only: destructor rounds at thread exit
     bool alive;                   // lock: threads
     bool busy;                    // owner only: inside a slow path; a signal handler that allocates then is a guest
+    bool shares_shard;            // fixed while the thread has the block: there are more threads than shards
     bool want_zero;               // owner only: calloc asks
     size_t want_align;            // owner only: what native_alloc must align to
     uint64_t now;                 // owner only: coarse clock at the last tick

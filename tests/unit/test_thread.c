@@ -162,7 +162,7 @@ Test(thread, destructors_find_their_bins_and_may_come_after_them, .init = start)
     cr_assert_eq(rounds_with_block, PTHREAD_DESTRUCTOR_ITERATIONS - 1);
     cr_assert_eq(live_now(class_of(77)), 0);
     cr_assert_eq(page->threads_now, 0);
-    cr_assert_eq(account_hidden(), 0);
+    cr_assert_leq(account_hidden(), (int64_t)run_most(class_size(class_of(77))), "the guest's run");
     cr_assert_null(settled_fault(), "%s", settled_fault());
 }
 
@@ -202,7 +202,7 @@ Test(thread, child_uses_the_blocks_of_its_missing_threads_again, .init = start)
 static bool child_allocates(void)
 {
     pid_t parent = getppid();
-    void *block = take(5000); // no handler has run: the slow path notices
+    void *block = take(100); // no handler has run: the slow path notices
     return !thread_fork_unseen() && page->pid == (uint32_t)getpid() && page->pid != (uint32_t)parent && block;
 }
 
