@@ -16,13 +16,14 @@
 #include "base.h"
 
 enum lock_rank {
-    RANK_GUEST,   // thread.c: the block that threads without one share
-    RANK_THREADS, // thread.c: the list of threads
-    RANK_POOL,    // a policy's own locks and depots
-    RANK_CLASS,   // span.c: the spans of one class
-    RANK_UNITS,   // chunk.c: free units
-    RANK_META,    // chunk.c: bookkeeping memory
-    RANK_MAPPING, // mapping.c
+    RANK_GUEST,    // thread.c: the block that threads without one share
+    RANK_THREADS,  // thread.c: the list of threads
+    RANK_POOL,     // a policy's own locks and depots
+    RANK_CLASS,    // span.c: the spans of one class
+    RANK_UNITS,    // chunk.c: free units
+    RANK_META,     // chunk.c: bookkeeping memory
+    RANK_MAPPING,  // mapping.c
+    RANK_TIMELINE, // trim.c
 };
 
 struct lock {

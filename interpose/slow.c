@@ -157,14 +157,14 @@ static void release(unsigned class, void *block)
 
 void slow_free(void *block)
 {
-    if (!block)
-        return;
     unsigned class = unit_class(block);
     struct bin *bin = &thread_self->bins[class]; // the one that hot_free looked at
     if (bin->room < 0)
         owner_set(bin->room, 0);
-    else if (class != CLASS_NONE && bin->head == block)
+    else if (block && class != CLASS_NONE && bin->head == block)
         message_broken_heap("a block was freed twice in a row", block);
+    if (!block)
+        return;
     if (class == CLASS_NONE) {
         if (unit_span(block))
             message_broken_heap("free of an address in no block", block);

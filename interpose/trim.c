@@ -20,6 +20,7 @@ enum {
 static struct {
     _Atomic uint64_t trim_at; // any thread: next look at the pools
     _Atomic uint64_t tick_at; // any thread: next point of the time line
+    struct lock line;         // for the time line's points; tried, never waited for
 } clocks;
 
 /* Bins that were not used since the last look are emptied. */
@@ -70,9 +71,7 @@ static void thin_timeline(void)
 
 static void timeline_point(struct thread *self, uint64_t now)
 {
-    uint64_t due = atomic_load_explicit(&clocks.tick_at, memory_order_relaxed);
-    if (now < due || !atomic_compare_exchange_strong_explicit(&clocks.tick_at, &due, now + page->tick_period,
-                                                              memory_order_relaxed, memory_order_relaxed))
+    if (now < atomic_load_explicit(&clocks.tick_at, memory_order_relaxed) || !lock_try(&clocks.line, RANK_TIMELINE))
         return;
     if (page->tick_count == PAGE_TIMELINE)
         thin_timeline();
@@ -85,6 +84,8 @@ static void timeline_point(struct thread *self, uint64_t now)
     page->updated = tick->at;
     page->hidden = account_hidden();
     page->tick_count++;
+    atomic_store_explicit(&clocks.tick_at, now + page->tick_period, memory_order_relaxed);
+    lock_release(&clocks.line, RANK_TIMELINE);
 }
 
 static void look(struct thread *self, uint64_t now)
@@ -129,6 +130,7 @@ size_t trim_all(struct thread *self)
 
 void trim_forked(void)
 {
+    lock_survived(&clocks.line);
     atomic_store_explicit(&clocks.trim_at, 0, memory_order_relaxed);
     atomic_store_explicit(&clocks.tick_at, 0, memory_order_relaxed);
     page->tick_count = 0;

@@ -1,0 +1,32 @@
+/* Four threads busy on slow paths for longer than the time line's period: its points do not collide. Exits with 0. */
+#include <pthread.h>
+#include <string.h>
+#include "must.h"
+
+enum { LIVE = 1000, ROUNDS = 3000000 };
+
+static void *run(void *argument)
+{
+    char *blocks[LIVE] = {0};
+    unsigned random = (unsigned)(size_t)argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        random = random * 1664525 + 1013904223;
+        char **block = &blocks[(random >> 10) % LIVE];
+        MUST(!*block || **block == 7);
+        free(*block);
+        *block = malloc(8 + (random >> 20) % 257);
+        **block = 7;
+    }
+    for (int i = 0; i < LIVE; i++)
+        free(blocks[i]);
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++)
+        MUST(pthread_create(&threads[i], NULL, run, (void *)(i + 1)) == 0);
+    for (int i = 0; i < 4; i++)
+        MUST(pthread_join(threads[i], NULL) == 0);
+}
