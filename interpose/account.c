@@ -100,10 +100,9 @@ static void held_peaks(struct thread *self, unsigned class)
 /* New maxima of what pools keep: shared stores and spares, and bins besides. */
 static void stored_peaks(struct thread *self, unsigned class)
 {
-    struct page_class *of_class = &page->classes[class];
     int64_t own = (int64_t)(self->bins[class].capacity - self->bins[class].room) * (int64_t)class_size(class);
-    struct level *levels[] = {&of_class->levels.stored, &page->policies[page->class_policy[class]].levels.stored,
-                              &page->total.stored};
+    struct level *levels[] = {&page->classes[class].levels.stored,
+                              &page->policies[page->class_policy[class]].levels.stored, &page->total.stored};
     int64_t most[] = {hint_get(hidden.of_class[class]), hint_get(hidden.bins), hint_get(hidden.bins)};
     for (unsigned i = 0; i < ARRAY_LENGTH(levels); i++) {
         int64_t now = hint_get(levels[i]->now);
@@ -112,21 +111,25 @@ static void stored_peaks(struct thread *self, unsigned class)
     }
 }
 
-void account_move(struct thread *self, unsigned class, long held, long stored)
+/* Adds to one pair; returns whether a maximum may have been passed, with `most` bytes in bins beside the store. */
+static ALWAYS_INLINE bool move(struct level_pair *pair, int64_t held, int64_t stored, int64_t most)
 {
-    struct page_class *of_class = &page->classes[class];
-    struct page_policy *policy = &page->policies[page->class_policy[class]];
-    int64_t size = (int64_t)class_size(class);
-    if (held) {
-        level_add(&page->total.held, held * size);
-        level_add(&policy->levels.held, held * size);
-        level_add(&of_class->levels.held, held * size);
-    }
-    if (stored) {
-        level_add(&page->total.stored, stored * size);
-        level_add(&policy->levels.stored, stored * size);
-        level_add(&of_class->levels.stored, stored * size);
-    }
+    level_add(&pair->held, held);
+    level_add(&pair->stored, stored);
+    return (held > 0 && hint_get(pair->held.now) > hint_get(pair->held.bound)) ||
+           (stored > 0 && hint_get(pair->stored.now) + most > hint_get(pair->stored.bound));
+}
+
+void account_move(struct thread *self, unsigned class, long held_blocks, long stored_blocks)
+{
+    int64_t size = (int64_t)class_sizes[class];
+    int64_t held = held_blocks * size, stored = stored_blocks * size;
+    int64_t in_bins = hint_get(hidden.bins);
+    bool passed = move(&page->classes[class].levels, held, stored, hint_get(hidden.of_class[class]));
+    passed |= move(&page->policies[page->class_policy[class]].levels, held, stored, in_bins);
+    passed |= move(&page->total, held, stored, in_bins);
+    if (likely(!passed))
+        return;
     if (held > 0)
         held_peaks(self, class);
     if (stored > 0)

@@ -70,8 +70,8 @@ void bin_sync(struct thread *self, unsigned class)
 void bin_adapt(struct thread *self, unsigned class)
 {
     struct bin *bin = &self->bins[class];
-    if (thread_is_guest(self))
-        return;
+    if (class_sizes[class] > CLASS_TABLE_MAX || thread_is_guest(self))
+        return; // malloc's fast path looks into no such bin
     unsigned capacity = dispatch_policies[class]->bin_capacity(self, class);
     unsigned blocks = level(bin);
     if (capacity <= bin->capacity) // it shrinks only when idle, in bin_empty

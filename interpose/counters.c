@@ -8,8 +8,6 @@
 
 #include "os.h"
 
-#include <sys/single_threaded.h>
-
 struct page *page;
 
 static struct {
@@ -135,15 +133,6 @@ void counters_sum(const struct page *from, unsigned class, struct class_counts *
 #include "counters.def"
 #undef COUNTER
     }
-}
-
-void level_add(struct level *level, int64_t bytes)
-{
-    // glibc's flag, false from the first pthread_create on; a locked addition costs more than the rest of a slow path
-    if (__libc_single_threaded)
-        level->now += bytes;
-    else
-        __atomic_fetch_add(&level->now, bytes, __ATOMIC_RELAXED);
 }
 
 static bool raise_to(int64_t *maximum, int64_t value)

@@ -22,6 +22,8 @@
 
 #include "class.h"
 
+#include <sys/single_threaded.h>
+
 #define PAGE_MAGIC "poolmark"
 
 enum {
@@ -158,8 +160,17 @@ HIDDEN void counters_unshare(void);
  */
 HIDDEN struct shard *counters_shard(bool *ret_shared);
 
-/* Adds to a level that any thread may change. Cheap in a process that has never had two threads. */
-HIDDEN void level_add(struct level *level, int64_t bytes);
+/*
+ * Adds to a level that any thread may change. Without a locked instruction, which costs more than the rest of a slow path,
+ * as long as glibc says that there is only one thread: false from the first pthread_create on.
+ */
+static inline void level_add(struct level *level, int64_t bytes)
+{
+    if (__libc_single_threaded)
+        level->now += bytes;
+    else if (bytes)
+        __atomic_fetch_add(&level->now, bytes, __ATOMIC_RELAXED);
+}
 
 /* Records that a level's quantity was `seen` and cannot have been above `bound`. */
 HIDDEN void level_peak(struct level *level, int64_t seen, int64_t bound);

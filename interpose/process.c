@@ -149,6 +149,9 @@ void process_settle(void)
     page->mapped.peak = page->mapped.bound = (int64_t)peak;
     page->mapped.peak_at = peak_at > page->start_clock ? peak_at - page->start_clock : 0;
     dump_read_resident(page);
+    if (!page->threads_now) // the main thread has not yet needed a block of its own
+        page->threads_now = 1;
+    page->threads_peak = (uint32_t)max_size(page->threads_peak, page->threads_now);
     page->hidden = account_hidden();
     page->updated = counters_clock();
 }

@@ -13,7 +13,7 @@
 enum {
     BIN_BYTES = 4 << 10,
     BIN_MOST = 32,
-    LARGE = 32 << 10, // above it a thread's one block is its spare, which the counters see
+    LARGE = 8 << 10, // above it a thread's one block is its spare, which the counters see
     PARTITIONS_MOST = 256,
 };
 

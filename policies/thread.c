@@ -13,7 +13,7 @@ enum {
     BIN_LEAST = 4,       // blocks, at the first use
     BIN_MOST = 256,      // blocks
     BIN_BYTES = 8 << 10, // a bin holds at most so much, or one block
-    LARGE = 32 << 10,    // above it a thread's one block is its spare, which the counters see
+    LARGE = 16 << 10,    // above it a thread's one block is its spare, which the counters see
     COUNT_SHIFT = 48,    // addresses have 47 bits
 };
 
