@@ -12,8 +12,6 @@
 #define _GNU_SOURCE
 #include "options.h"
 
-#include <sys/auxv.h>
-
 #include "message.h"
 
 enum {
@@ -163,9 +161,8 @@ static void value_read(enum option_id id, const char *text, void (*complain)(con
 void options_start(char **environment, void (*complain)(const char *line))
 {
     int error = errno;
-    bool secure = getauxval(AT_SECURE) != 0;
     struct found found = {0};
-    for (char **entry = environment; !secure && entry && *entry; entry++)
+    for (char **entry = environment; entry && *entry; entry++)
         entry_read(*entry, &found, complain);
     const char *policy = found.values[OPTION_POOL_POLICY];
     state.policy_set = policy && *policy;

@@ -53,7 +53,7 @@ struct option_value {
 extern HIDDEN struct option_value option_values[OPTION_COUNT]; // fixed after start
 
 /*
- * Reads the environment; a setuid program sees defaults, as with secure_getenv. `complain` gets each line that the
+ * Reads `environment` (NULL: defaults, as a setuid program should see). `complain` gets each line that the
  * user should see, without prefix or newline; several per call are possible, some 30 at most. Copies what it keeps.
  * Keeps errno. Once, at start.
  */

@@ -6,6 +6,7 @@
  */
 #include "os.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
@@ -59,7 +60,7 @@ static void mapped_add(size_t bytes)
     while (now > peak)
         if (atomic_compare_exchange_weak_explicit(&mapped.peak, &peak, now, memory_order_relaxed,
                                                   memory_order_relaxed)) {
-            atomic_store_explicit(&mapped.peak_at, os_clock_coarse(), memory_order_relaxed);
+            atomic_store_explicit(&mapped.peak_at, os_clock(), memory_order_relaxed);
             return;
         }
 }
@@ -175,29 +176,45 @@ void os_fork_mark_renew(const unsigned char *mark)
     *(unsigned char *)(uintptr_t)mark = 1;
 }
 
-/* Through libc, which asks the vdso. */
-static uint64_t clock_read(clockid_t clock)
+static uint64_t nanoseconds(const struct timespec *t)
 {
-    struct timespec t;
-    int saved = errno;
-    uint64_t ns = clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec : 0;
-    errno = saved;
-    return ns;
+    return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
+static uint64_t clock_call(clockid_t clock)
+{
+    struct timespec t = {0};
+    call3(SYS_clock_gettime, clock, (long)&t, 0);
+    return nanoseconds(&t);
 }
 
 uint64_t os_clock(void)
 {
-    return clock_read(CLOCK_MONOTONIC);
-}
-
-uint64_t os_clock_coarse(void)
-{
-    return clock_read(CLOCK_MONOTONIC_COARSE);
+    return clock_call(CLOCK_MONOTONIC);
 }
 
 uint64_t os_realtime(void)
 {
-    return clock_read(CLOCK_REALTIME);
+    return clock_call(CLOCK_REALTIME);
+}
+
+uint64_t os_clock_coarse(void)
+{
+    struct timespec t = {0};
+    int saved = errno;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    errno = saved;
+    return nanoseconds(&t);
+}
+
+bool os_is_secure(char **environment)
+{
+    while (*environment)
+        environment++;
+    const Elf64_auxv_t *entry = (const Elf64_auxv_t *)(environment + 1);
+    while (entry->a_type != AT_NULL && entry->a_type != AT_SECURE)
+        entry++;
+    return entry->a_type == AT_SECURE && entry->a_un.a_val;
 }
 
 unsigned os_processor(void)

@@ -48,7 +48,8 @@ HIDDEN bool os_map_private_at(void *where, size_t bytes);
 HIDDEN const unsigned char *os_fork_mark(void);
 HIDDEN void os_fork_mark_renew(const unsigned char *mark);
 
-/* Nanoseconds of CLOCK_MONOTONIC; the coarse one costs some 5 ns and is right to some 4 ms. */
+/* Nanoseconds of CLOCK_MONOTONIC: by system call; the coarse one, from the vdso, costs some 5 ns and is right to some
+ * 4 ms. */
 HIDDEN uint64_t os_clock(void);
 HIDDEN uint64_t os_clock_coarse(void);
 HIDDEN uint64_t os_realtime(void);
@@ -59,6 +60,13 @@ HIDDEN unsigned os_processor_count(void);
 
 /* The limit of RLIMIT_AS in bytes, SIZE_MAX if there is none. */
 HIDDEN size_t os_address_limit(void);
+
+/*
+ * Whether the program runs with rights that its caller has not (setuid, file capabilities): AT_SECURE, from the vector
+ * that the kernel has put behind the environment. `environment` as a constructor gets it. (getauxval would make another
+ * 64 KiB of libc resident.)
+ */
+HIDDEN bool os_is_secure(char **environment);
 
 /* The process's id, by system call: right in every kind of child. */
 HIDDEN int os_pid(void);

@@ -58,7 +58,7 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
     int saved = errno;
     thread_leave(thread_enter()); // makes the page, if no allocation before has
     message_start();
-    options_start(environment, complain);
+    options_start(os_is_secure(environment) ? NULL : environment, complain);
     choose_route(&route);
     route_print(&route, page->route, sizeof(page->route));
     native_start((enum native_kind)option_values[OPTION_POOL_NATIVE].number, route_needs_native(&route));

@@ -38,14 +38,22 @@ Test(counters, layout_does_not_drift_unseen)
     cr_assert_eq(offsetof(struct page, layout), 8);
 }
 
+static struct shard *take_shard(void)
+{
+    bool shared;
+    return counters_shard(&shared);
+}
+
 Test(counters, shard_passes_on_with_its_numbers)
 {
-    struct shard *one = counters_shard(), *two = counters_shard();
+    bool shared = true;
+    struct shard *one = counters_shard(&shared), *two = take_shard();
+    cr_assert_not(shared);
     cr_assert_neq(one, two);
     cr_assert_neq(one, page_shard(page, 0), "the first is nobody's");
     one->classes[5].hits = 7;
     one->alive = 0;
-    cr_assert_eq(counters_shard(), one);
+    cr_assert_eq(take_shard(), one);
     cr_assert_eq(one->owners, 2);
     cr_assert_eq(one->classes[5].hits, 7);
     cr_assert_eq(page->shards_used, 3);
@@ -53,27 +61,30 @@ Test(counters, shard_passes_on_with_its_numbers)
 
 Test(counters, more_threads_than_shards_share_the_last)
 {
-    struct shard *last = NULL;
-    for (unsigned i = 1; i < PAGE_SHARDS; i++) {
-        struct shard *shard = counters_shard();
-        cr_assert_neq(shard, last);
-        shard->classes[CLASS_COUNT - 1].frees = 1;
-        last = shard;
+    struct shard *last = page_shard(page, PAGE_SHARDS - 1);
+    bool shared;
+    for (unsigned i = 1; i < PAGE_SHARDS + 3; i++) {
+        struct shard *shard = counters_shard(&shared);
+        cr_assert_eq(shared, i >= PAGE_SHARDS - 1);
+        cr_assert_eq(shard, shared ? last : page_shard(page, i));
+        shard->classes[CLASS_COUNT - 1].frees++;
+        if (shared)
+            shard->alive--; // who shares it leaves it to the others
     }
-    cr_assert_eq(counters_shard(), last);
-    cr_assert_eq(counters_shard(), last);
-    cr_assert_eq(last->alive, 3);
     cr_assert_eq(page->shards_used, PAGE_SHARDS);
     struct class_counts sum;
     counters_sum(page, CLASS_COUNT - 1, &sum);
-    cr_assert_eq(sum.frees, PAGE_SHARDS - 1);
+    cr_assert_eq(sum.frees, PAGE_SHARDS + 2);
+    page_shard(page, 5)->alive = 0;
+    cr_assert_eq(counters_shard(&shared), page_shard(page, 5), "one's own as soon as there is one");
+    cr_assert_not(shared);
 }
 
 Test(counters, sum_is_over_all_shards_and_counters)
 {
     uint64_t value = 1;
     for (unsigned i = 0; i < 3; i++) {
-        struct class_counts *counts = &counters_shard()->classes[9];
+        struct class_counts *counts = &take_shard()->classes[9];
 #define COUNTER(name, unit, meaning) counts->name = value++;
 #include "interpose/counters.def"
 #undef COUNTER
@@ -168,7 +179,7 @@ static uint64_t hits_in_file(int fd, unsigned shard)
 Test(counters, shared_page_keeps_address_and_content)
 {
     struct page *before = page;
-    struct shard *shard = counters_shard();
+    struct shard *shard = take_shard();
     shard->classes[3].hits = 11;
     int fd = page_file();
     cr_assert(counters_share(fd));
@@ -178,14 +189,14 @@ Test(counters, shared_page_keeps_address_and_content)
     shard->classes[3].hits = 12;
     cr_assert_eq(hits_in_file(fd, 1), 12, "the file follows");
     for (unsigned i = 2; i < 40; i++)
-        counters_shard()->classes[3].hits = i;
+        take_shard()->classes[3].hits = i;
     cr_assert_eq(hits_in_file(fd, 39), 39, "shards made later too");
 }
 
 Test(counters, page_is_private_again)
 {
     counters_unshare();
-    struct shard *shard = counters_shard();
+    struct shard *shard = take_shard();
     int fd = page_file();
     cr_assert(counters_share(fd));
     shard->classes[3].hits = 12;
@@ -193,7 +204,7 @@ Test(counters, page_is_private_again)
     cr_assert_eq(shard->classes[3].hits, 12);
     shard->classes[3].hits = 13;
     cr_assert_eq(hits_in_file(fd, 1), 12);
-    counters_shard()->classes[3].hits = 1;
+    take_shard()->classes[3].hits = 1;
     cr_assert_eq(page->shards_used, 3);
 }
 
@@ -203,7 +214,7 @@ Test(counters, file_that_cannot_be_mapped_changes_nothing)
     int fd = mkstemp(path), readable = open(path, O_RDONLY);
     unlink(path);
     cr_assert_eq(ftruncate(fd, (off_t)counters_bytes()), 0);
-    counters_shard()->classes[3].hits = 5;
+    take_shard()->classes[3].hits = 5;
     cr_assert_not(counters_share(readable));
     cr_assert_not(counters_share(-1));
     cr_assert_eq(page_shard(page, 1)->classes[3].hits, 5);

@@ -64,7 +64,7 @@ Test(slow, calloc_is_zero_though_memory_was_used)
     for (unsigned round = 0; round < 3; round++)
         for (unsigned i = 0; i < ARRAY_LENGTH(sizes); i++) {
             void *block = slow_calloc(sizes[i]);
-            cr_assert(is_filled(block, 0, slow_usable(block)), "%zu bytes, round %u", sizes[i], round);
+            cr_assert(is_filled(block, 0, sizes[i]), "%zu bytes, round %u", sizes[i], round);
             memset(block, 0xFF, slow_usable(block));
             slow_free(block);
         }
@@ -167,15 +167,19 @@ Test(slow, no_class_of_the_fast_path_for_large_ones)
 Test(slow, requests_are_sampled_where_they_leave_the_fast_path)
 {
     slow_malloc(70);
-    slow_malloc(75);
-    struct class_counts counts = counts_now(class_of(75));
-    cr_assert_eq(counts.samples, 2);
-    cr_assert_eq(counts.requested, 145);
+    struct class_counts counts = counts_now(class_of(70));
+    cr_assert_eq(counts.samples, 1);
+    cr_assert_eq(counts.requested, 70);
+    slow_malloc(MiB(3));
+    slow_malloc(MiB(3) - 1000);
+    counts = counts_now(class_of(MiB(3)));
+    cr_assert_eq(counts.samples, 2, "of large ones all are");
+    cr_assert_eq(counts.requested, MiB(6) - 1000);
 }
 
 /* ---- in every state ---- */
 
-Test(slow, before_the_start, .init = NULL)
+Test(slow_early, before_the_start)
 {
     void *small = take(100), *large = take(MiB(3)), *aligned = slow_aligned(4096, 100);
     unsigned char *zero = slow_calloc(5000);
@@ -192,27 +196,60 @@ Test(slow, before_the_start, .init = NULL)
     cr_assert_null(settled_fault(), "%s", settled_fault());
 }
 
-Test(slow, in_a_handler_that_interrupts_us)
+Test(slow, in_a_handler_that_interrupts_a_slow_path)
 {
     void *before = take(100);
     struct thread *self = thread_enter();
-    void *as_guest = slow_malloc(100), *zero = slow_calloc(100);
-    cr_assert_eq(unit_class(as_guest), class_of(100));
+    void *block = slow_malloc(100), *zero = slow_calloc(100), *large = slow_malloc(MiB(3));
+    cr_assert_eq(unit_class(block), class_of(100));
     cr_assert(is_filled(zero, 0, 100));
-    struct thread *guest = thread_enter();
-    cr_assert(thread_is_guest(guest));
-    char *emergency = slow_malloc(100), *aligned = slow_aligned(4096, 10);
-    cr_assert_eq(mapping_size(emergency), 100);
-    cr_assert(aligned && is_filled(slow_calloc(5000), 0, 5000));
-    slow_free(emergency);
-    slow_free(as_guest); // kept for good
-    cr_assert_eq(mapping_size(emergency), 0);
-    thread_leave(guest);
     slow_free(zero);
     slow_free(before);
+    slow_free(large);
+    block = slow_realloc(block, 9000);
     thread_leave(self);
-    cr_assert_eq(live_now(class_of(100)), 1);
-    slow_free(aligned);
+    cr_assert_eq(live_now(class_of(100)), 0);
+    cr_assert_eq(live_now(class_of(9000)), 1);
+    slow_free(block);
+    cr_assert_null(settled_fault(), "%s", settled_fault());
+}
+
+static const size_t emergency_sizes[] = {0, 10, 16, 100, 5000, MiB(3) + 5};
+static unsigned char *emergency_blocks[ARRAY_LENGTH(emergency_sizes)];
+
+/* Blocks for a handler that interrupts even the guest's slow path. */
+static void make_emergency_blocks(void)
+{
+    struct thread *self = thread_enter(), *guest = thread_enter();
+    cr_assert(thread_is_guest(guest));
+    cr_assert(is_filled(slow_calloc(5000), 0, 5000));
+    cr_assert_eq((uintptr_t)slow_aligned(MiB(1), 10) % MiB(1), 0);
+    for (unsigned i = 0; i < ARRAY_LENGTH(emergency_sizes); i++) {
+        emergency_blocks[i] = slow_malloc(emergency_sizes[i]);
+        cr_assert_not_null(emergency_blocks[i]);
+        memset(emergency_blocks[i], (int)i, emergency_sizes[i]);
+    }
+    slow_free(slow_malloc(100));
+    thread_leave(guest);
+    thread_leave(self);
+}
+
+Test(slow, blocks_of_an_emergency_are_as_large_as_asked)
+{
+    make_emergency_blocks();
+    for (unsigned i = 0; i < ARRAY_LENGTH(emergency_sizes); i++) {
+        cr_assert_geq(slow_usable(emergency_blocks[i]), emergency_sizes[i]);
+        emergency_blocks[i] = slow_realloc(emergency_blocks[i], emergency_sizes[i] * 3 + 1);
+        cr_assert(is_filled(emergency_blocks[i], (unsigned char)i, emergency_sizes[i]), "%zu", emergency_sizes[i]);
+    }
+}
+
+Test(slow, blocks_of_an_emergency_come_home)
+{
+    make_emergency_blocks();
+    for (unsigned i = 0; i < ARRAY_LENGTH(emergency_sizes); i++)
+        slow_free(emergency_blocks[i]);
+    cr_assert_null(settled_fault(), "%s", settled_fault());
 }
 
 /* ---- a program's mistakes ---- */
