@@ -163,13 +163,19 @@ void account_run(struct thread *self, unsigned class, bool has)
     self->books[class].has_run = has;
 }
 
-void account_forked(struct thread *self)
+static void add_all_hidden(struct thread *thread, void *context)
+{
+    (void)context;
+    thread->bin_bytes = thread->hidden = 0;
+    for (unsigned class = CLASS_FIRST; class <= thread->top_class; class ++) {
+        size_t size = class_size(class);
+        add_hidden(thread, class, (int64_t)(thread->bins[class].capacity * size),
+                   thread->books[class].has_run ? (int64_t)run_most(size) : 0);
+    }
+}
+
+void account_forked(void)
 {
     memset(&hidden, 0, sizeof(hidden));
-    self->bin_bytes = self->hidden = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++) {
-        size_t size = class_size(class);
-        add_hidden(self, class, (int64_t)(self->bins[class].capacity * size),
-                   self->books[class].has_run ? (int64_t)run_most(size) : 0);
-    }
+    thread_each(add_all_hidden, NULL);
 }

@@ -56,7 +56,7 @@ HIDDEN bool bin_check(const struct thread *self, unsigned class);
 /* Most bytes that the bins and runs of all threads may hold unseen. */
 HIDDEN int64_t account_hidden(void);
 
-/* In a forked child: the hidden bytes are the caller's alone. */
-HIDDEN void account_forked(struct thread *self);
+/* In a forked child: the hidden bytes are those of the blocks that thread_forked has left. */
+HIDDEN void account_forked(void);
 
 #endif

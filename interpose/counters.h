@@ -120,8 +120,10 @@ struct page {
     uint32_t policy_count, setting_count, warning_count, tick_count;
     uint32_t shards_used, class_count;
     uint32_t threads_now, threads_peak, threads_ended, image; // image: how many execs this pid has seen under us
-    uint32_t inherited;   // 1: a forked child; its counts begin with what it inherited
-    uint32_t broken;      // an invariant of the heap that failed in the process, index + 1
+    uint32_t inherited; // 1: a forked child; its counts begin with what it inherited
+    uint32_t broken;    // an invariant of the heap that failed in the process, index + 1
+    uint32_t unsettled; // of a dump: threads were at work meanwhile, some of their last events may be missing
+    uint32_t padding;
     uint64_t tick_period; // ns between two ticks of the timeline; doubles when it is full
     struct level_pair total;
     struct level mapped;   // bytes that the library has from the kernel (resident or not), without native's

@@ -10,6 +10,7 @@
 #include "bin.h"
 #include "dispatch.h"
 #include "dump.h"
+#include "freeze.h"
 #include "live.h"
 #include "mapping.h"
 #include "options.h"
@@ -138,6 +139,7 @@ static void settle_class(unsigned class)
 
 void process_settle(void)
 {
+    page->unsettled = hint_get(page->threads_now) > 1;
     process_resume();
     thread_each(add_unseen, unseen());
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
@@ -169,7 +171,7 @@ void process_ends(enum page_end end, int detail)
     page->end = end;
     page->end_detail = detail;
     if (dump_wanted())
-        dump_write(page);
+        dump_write(page_freeze());
     if (end == END_SNAPSHOT) {
         page->end = END_RUNNING;
         process_resume();
@@ -214,23 +216,17 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
         return;
     struct page_class *of_class = &page->classes[class];
     struct page_policy *policy = &page->policies[page->class_policy[class]];
+    struct books *books = &self->books[class];
     int64_t size = (int64_t)class_size(class);
-    uint64_t in_bin = 0, spare = 0;
     struct class_runs runs = {class, 0};
     thread_each(add_run, &runs); // of the caller and the guest: the others' blocks are empty now
-    struct class_counts *counts = &(self ? self->shard : unseen())->classes[class];
-    if (self) {
-        struct books *books = &self->books[class];
-        in_bin = bin_count(self, class);
-        spare = self->bins[class].spare_count;
-        books->pops = self->bins[class].pops;
-        books->level = (int32_t)in_bin;
-    }
+    uint64_t in_bin = bin_count(self, class), spare = self->bins[class].spare_count;
+    books->pops = self->bins[class].pops;
+    books->level = (int32_t)in_bin;
     uint64_t stored = spare + (dispatch_policies[class] ? dispatch_policies[class]->stored(class) : 0);
     uint64_t kept = in_bin + stored;
-    *counts = (struct class_counts){.misses = live + kept, .frees = kept};
-    if (self)
-        books_begin(self, class);
+    self->shard->classes[class] = (struct class_counts){.misses = live + kept, .frees = kept};
+    books_begin(self, class);
     int64_t held = (int64_t)(live + in_bin + runs.blocks) * size;
     struct level held_level = {held, (int64_t)live * size, held, 0};
     int64_t store = (int64_t)stored * size;
@@ -286,9 +282,11 @@ void process_forked(void)
     for (unsigned i = 0; policies[i]; i++)
         policies[i]->forked();
     inherit(self, live);
-    if (self)
-        account_forked(self);
-    identify_ids();
+    account_forked();
     trim_forked();
-    live_start();
+    page->pid = (uint32_t)os_pid();
+    if (page->setting_count) { // somebody will read it
+        identify_ids();
+        live_start();
+    }
 }

@@ -14,7 +14,7 @@ static bool is_settled(const struct page *from)
 {
     uint32_t end = hint_get(from->end);
     bool orderly = end != END_RUNNING && end != END_SNAPSHOT && end != END_SIGNAL;
-    return orderly && hint_get(from->threads_now) <= 1;
+    return orderly && hint_get(from->threads_now) <= 1 && !hint_get(from->unsettled);
 }
 
 /* Bytes that may be missing from a class's events. */

@@ -200,5 +200,5 @@ struct thread *thread_forked(void)
     }
     page->threads_now = page->threads_peak = self ? 1 : 0;
     page->threads_ended = 0;
-    return self;
+    return self ? self : &guest;
 }

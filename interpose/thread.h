@@ -89,7 +89,7 @@ static inline bool thread_fork_unseen(void)
     return !*(const volatile unsigned char *)thread_fork_mark;
 }
 
-/* In a forked child: only the caller is left. Returns its block, or NULL if it has none. */
+/* In a forked child: only the caller is left. Returns its block, or the guest's if it has none. */
 HIDDEN struct thread *thread_forked(void);
 
 /* Whether this is the guest block: it has no bins. */

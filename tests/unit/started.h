@@ -22,11 +22,16 @@
 #include "interpose/report.h"
 #include "interpose/route.h"
 
-/* Under a sanitizer a low limit of address space is no test: it needs terabytes itself. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
+/*
+ * Under a sanitizer a low limit of address space is no test: it needs terabytes itself. And the thread sanitizer does not
+ * see how libc and mimalloc, which it has not compiled, hand a block from one thread to another.
+ */
+#if defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1, SEES_NATIVE = 0 };
+#elif defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1, SEES_NATIVE = 1 };
 #else
-enum { SANITIZED = 0 };
+enum { SANITIZED = 0, SEES_NATIVE = 1 };
 #endif
 
 static inline void start_complaint(const char *line)

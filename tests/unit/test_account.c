@@ -198,7 +198,7 @@ Test(account, a_child_hides_only_what_it_has_itself)
     struct thread other = {.shard = self->shard};
     account_capacity(&other, class_of(128), 100);
     cr_assert_eq(account_hidden(), (int64_t)own + 12800);
-    account_forked(self);
+    account_forked();
     cr_assert_eq(account_hidden(), (int64_t)own);
     cr_assert_eq(self->hidden, own);
 }

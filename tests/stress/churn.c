@@ -1,0 +1,61 @@
+/*
+ * churn: threads allocate, grow and free each other's blocks on every kind of route, die and are followed by others.
+ *
+ * A table of slots is shared; whoever holds a slot's flag has its block. Each block is verified before it changes
+ * hands. At the end nothing may be left, and the numbers must be right to the block.
+ */
+#include "interpose/base.h"
+#include "stress.h"
+
+enum { SLOTS = 1500, LIVES = 8, STEPS = 4000 };
+
+static struct {
+    atomic_flag taken;
+    struct slot slot; // whoever holds `taken`
+} shared[SLOTS];
+
+static void *live(void *number)
+{
+    uint64_t state = stress_seed * 1000003 + (uintptr_t)number;
+    const char *fault = NULL;
+    for (unsigned i = 0; i < STEPS && !fault; i++) {
+        unsigned at = (unsigned)(draw(&state) % SLOTS);
+        if (atomic_flag_test_and_set_explicit(&shared[at].taken, memory_order_acquire))
+            continue;
+        fault = slot_step(&shared[at].slot, &state, KiB(200));
+        atomic_flag_clear_explicit(&shared[at].taken, memory_order_release);
+    }
+    if ((uintptr_t)number % 8 == 0) { // as malloc_trim
+        struct thread *self = thread_enter();
+        trim_all(self);
+        thread_leave(self);
+    }
+    return stress_fault(fault);
+}
+
+/* Routes over the native allocator named behind a slash; POOL_TRIM so short that the clock trims all the time. */
+static const char *churn(const char *name)
+{
+    char route[128] = "POOL_POLICY=", native[32] = "POOL_NATIVE=";
+    const char *slash = strchr(name, '/'), *fault = NULL;
+    strncat(route, name, (size_t)(slash - name));
+    strcat(native, SEES_NATIVE ? slash + 1 : "mmap");
+    start_core(route, native, "POOL_TRIM=5ms", NULL);
+    for (unsigned round = 0; round < LIVES * stress_scale && !fault; round++) {
+        fault = stress_threads(live, round * STRESS_THREADS);
+        fault = fault ? fault : settled_fault();
+    }
+    for (unsigned i = 0; i < SLOTS && !fault; i++)
+        fault = slot_release(&shared[i].slot);
+    return fault ? fault : stress_leftover();
+}
+
+int main(int argc, char **argv)
+{
+    static const struct stress_case cases[] = {
+        {"thread/mmap", churn},       {"array/mmap", churn},      {"onecache/libc", churn},
+        {"native/libc", churn},       {"native/mimalloc", churn}, {"thread:1K,array:32K,onecache/mmap", churn},
+        {"balanced/mimalloc", churn},
+    };
+    return stress_main(argc, argv, cases, ARRAY_LENGTH(cases));
+}
