@@ -71,8 +71,11 @@ void bin_adapt(struct thread *self, unsigned class)
 {
     struct bin *bin = &self->bins[class];
     if (class_sizes[class] > CLASS_TABLE_MAX || thread_is_guest(self))
-        return; // malloc's fast path looks into no such bin
-    unsigned capacity = dispatch_policies[class]->bin_capacity(self, class);
+        return; // malloc's fast path looks into no bin of such large blocks
+    unsigned (*asked)(struct thread *, unsigned) = dispatch_policies[class]->bin_capacity;
+    if (asked == policy_no_bin)
+        return;
+    unsigned capacity = asked(self, class);
     unsigned blocks = level(bin);
     if (capacity <= bin->capacity) // it shrinks only when idle, in bin_empty
         return;
@@ -100,8 +103,15 @@ void *count_hit(struct thread *self, unsigned class, void *block)
     return block;
 }
 
+void count_odd(unsigned class)
+{
+    hint_set(page->classes[class].odd, 1);
+}
+
 void count_request(struct thread *self, unsigned class, size_t size)
 {
+    if (unlikely(size <= class_sizes[class - 1] && size))
+        count_odd(class);
     count(self, class, requested, size);
     count(self, class, samples, 1);
 }

@@ -29,6 +29,9 @@ HIDDEN void count_miss(struct thread *self, unsigned class);
 /* Counts blocks that the native allocator has out. */
 HIDDEN void native_count(unsigned class, int64_t blocks);
 
+/* A block of the class holds less than the smallest request that the class is for. */
+HIDDEN void count_odd(unsigned class);
+
 /* Records the size of one request. */
 HIDDEN void count_request(struct thread *self, unsigned class, size_t size);
 

@@ -80,7 +80,8 @@ struct page_class {
     struct level_pair levels;
     uint64_t heap_blocks;   // blocks that the heap has handed out and not got back (the heap's own count)
     uint64_t native_blocks; // the same for the native allocator
-    uint64_t padding[6];
+    uint64_t odd;           // 1: some requests were smaller than those of this class are (aligned, shrunk in place)
+    uint64_t padding[5];
 };
 
 struct page_policy {

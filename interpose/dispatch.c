@@ -56,6 +56,9 @@ void dispatch_start(const struct route *route)
         policies[i]->start();
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
         rounded[class] = (uint8_t)class_of(dispatch_policies[class]->block_size(class_size(class)));
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
+        if (rounded[class] != class)
+            hint_set(page->classes[rounded[class]].odd, 1);
     unsigned class = CLASS_FIRST;
     for (unsigned i = 0; i < DISPATCH_SLOTS; i++) {
         if ((size_t)i * 16 > class_size(class))

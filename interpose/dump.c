@@ -66,6 +66,11 @@ void dump_start(const char *target)
     errno = saved;
 }
 
+bool dump_goes_to_stderr(void)
+{
+    return state.is_stderr;
+}
+
 bool dump_wanted(void)
 {
     return state.target != NULL;

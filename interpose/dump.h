@@ -21,6 +21,9 @@ HIDDEN void dump_start(const char *target);
 /* Whether a dump has somewhere to go. */
 HIDDEN bool dump_wanted(void);
 
+/* Whether that is the stderr of the start. */
+HIDDEN bool dump_goes_to_stderr(void);
+
 /* Fills page->resident from /proc/self/status (VmRSS, VmHWM); leaves it as it is where that cannot be read. */
 HIDDEN void dump_read_resident(struct page *page);
 

@@ -10,10 +10,12 @@
  * Not seen here: libc's own calls of _exit (the parent in daemon), syscall(SYS_exit_group), SIGKILL. POOL_LIVE is.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dump.h"
 #include "elf.h"
 #include "end.h"
 #include "exits.h"
@@ -75,6 +77,20 @@ EXPORT void _Exit(int status)
 {
     end_dump(END_NOW, status & STATUS_MASK);
     leave(status);
+}
+
+/*
+ * Many programs (all of GNU's) close stderr in their last exit handler, to notice a full disk: what is to be written
+ * there must be written before. It is a snapshot, since the program may go on.
+ */
+EXPORT int fclose(FILE *stream)
+{
+    static int (*_Atomic real)(FILE *); // any thread: all find the same
+    if (!atomic_load_explicit(&real, memory_order_relaxed))
+        atomic_store_explicit(&real, elf_symbol("libc.so.", "fclose"), memory_order_relaxed);
+    if (stream == stderr && dump_goes_to_stderr())
+        end_dump(END_SNAPSHOT, 0);
+    return atomic_load_explicit(&real, memory_order_relaxed)(stream);
 }
 
 EXPORT void quick_exit(int status)

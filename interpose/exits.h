@@ -16,7 +16,7 @@
 HIDDEN void exits_start(bool fatal, int snapshot);
 
 /*
- * Stamps the end into the page and dumps (start.c). Not for a vfork child: the caller has checked exits_is_ours.
+ * Stamps the end into the page and dumps (process.c). Not for a vfork child: the caller has asked process_is_ours.
  * Returns for END_EXEC, END_SIGNAL, END_SNAPSHOT; a later end overwrites an earlier one.
  */
 HIDDEN void process_ends(enum page_end end, int detail);

@@ -262,6 +262,8 @@ void *mapping_alloc(size_t size, size_t align, bool *ret_clean)
 
 size_t mapping_size(const void *block)
 {
+    if ((uintptr_t)block % OS_PAGE)
+        return 0;
     struct slot *slot = find(atomic_load_explicit(&mappings.table, memory_order_acquire), (uintptr_t)block);
     return slot ? atomic_load_explicit(&slot->size, memory_order_relaxed) : 0;
 }

@@ -25,7 +25,7 @@ HIDDEN void mapping_keep(void);
 /* Gives kept mappings back that have been idle since `before` (os_clock_coarse) or longer; returns bytes. */
 HIDDEN size_t mapping_purge(uint64_t before);
 
-/* The size the block was made with; 0 if the address is not a block of ours. Any address, any thread, no lock. */
+/* The size the block was made with (blocks are page-aligned: others are told at once); 0 if the address is not a block of ours. Any address, any thread, no lock. */
 HIDDEN size_t mapping_size(const void *block);
 
 /* Gives the block back. It must be one of ours. */

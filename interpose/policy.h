@@ -10,13 +10,13 @@
  * stdio, or change errno.
  *
  * A block of a class is exactly class_size(class) bytes to the program, wherever it came from; any pool may keep any
- * block of its class, and block_release returns it to its origin by its address. So a route can change at any time.
+ * block of its class, and what a pool gives up returns to its origin by its address. So a route can change at any time.
  *
  * The life of a block, and who counts it:
  *     heap_alloc, native_alloc   a miss      fresh memory; the block is the program's
  *     bin_push                   -           a free block waits in the caller's bin
  *     count_hit                  a hit       a block that the policy kept goes to the program
- *     block_drop, block_trim     dropped, trimmed    a free block leaves the pool for its origin
+ *     chain_drop, chain_trim     dropped, trimmed    a free block leaves the pool for its origin
  */
 #ifndef POOLMARK_POLICY_H
 #define POOLMARK_POLICY_H

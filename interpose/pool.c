@@ -14,7 +14,10 @@ enum { BUDGET_SHIFT = 4, BUDGET_LEAST = 4 << 20 };
 
 void native_count(unsigned class, int64_t n)
 {
-    __atomic_fetch_add(&page->classes[class].native_blocks, (uint64_t)n, __ATOMIC_RELAXED);
+    if (__libc_single_threaded)
+        page->classes[class].native_blocks += (uint64_t)n;
+    else
+        __atomic_fetch_add(&page->classes[class].native_blocks, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
 static void *from_native(struct thread *self, unsigned class)

@@ -10,8 +10,9 @@
  *
  * `requested` is an estimate, for only requests that leave the fast path are looked at: the mean of the sampled
  * requests of a class times its live blocks. A request of a class lies above the next smaller class, so its error is
- * bounded by that interval, unless the mean itself lies below it: then the class also serves smaller requests
- * (policies that round to powers of two, large alignments), and nothing but 0 is a proven lower end.
+ * bounded by that interval, unless the class is known to serve smaller ones (policies that round, large alignments,
+ * blocks that shrank in place): then nothing but 0 is a proven lower end. At the peak the waste was at most what each
+ * class can waste at its own peak.
  */
 #include "report.h"
 
@@ -39,16 +40,22 @@ struct request {
     double mean, error; // the error is that of the mean over any part of the blocks
 };
 
-static struct request class_request(unsigned class, const struct class_counts *counts)
+/* No block of the class holds less than this: requests lie above the next smaller class, unless some did not. */
+static double class_low(const struct page *from, unsigned class)
 {
-    double low = (double)class_size(class - 1), high = (double)class_size(class);
+    return hint_get(from->classes[class].odd) ? 0 : (double)class_size(class - 1);
+}
+
+static struct request class_request(const struct page *from, unsigned class, const struct class_counts *counts)
+{
+    double low = class_low(from, class), high = (double)class_size(class);
     double mean = (low + high) / 2;
     if (counts->samples)
         mean = (double)counts->requested / (double)counts->samples;
     if (mean > high)
         mean = high;
     if (mean < low)
-        low = 0;
+        mean = low;
     double error = mean - low > high - mean ? mean - low : high - mean;
     return (struct request){.mean = mean, .error = error};
 }
@@ -103,7 +110,7 @@ static void row_add_class(struct report_row *row, const struct page *from, unsig
     row->allocated.now = (int64_t)((uint64_t)row->allocated.now + (uint64_t)live * size);
     row->pooled.now = (int64_t)((uint64_t)row->pooled.now + pooled * size);
     if (live > 0) {
-        struct request request = class_request(class, &counts);
+        struct request request = class_request(from, class, &counts);
         row->requested += whole((double)live * request.mean);
         row->requested_error += whole((double)live * request.error);
     }
@@ -166,15 +173,19 @@ struct level report_resident(const struct page *from)
 
 struct level report_requested(const struct page *from, const struct report_row *total)
 {
-    double asked = 0, given = 0;
+    double asked = 0, given = 0, waste = 0;
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
         struct class_counts counts;
         counters_sum(from, class, &counts);
-        double allocs = (double)(counts.hits + counts.misses);
-        asked += allocs * class_request(class, &counts).mean;
-        given += allocs * (double)class_size(class);
+        double allocs = (double)(counts.hits + counts.misses), size = (double)class_size(class);
+        asked += allocs * class_request(from, class, &counts).mean;
+        given += allocs * size;
+        waste += (double)hint_get(from->classes[class].levels.held.bound) * (1 - class_low(from, class) / size);
     }
+    double low = (double)total->allocated.peak - waste, high = (double)total->allocated.bound;
+    low = low > 0 ? low : 0;
     double peak = given > 0 && total->allocated.peak > 0 ? (double)total->allocated.peak * (asked / given) : 0;
+    peak = peak < low ? low : peak > high ? high : peak;
     struct level ret = {
         .now = (int64_t)min_size(total->requested, INT64_MAX / 2),
         .peak = (int64_t)whole(peak),
@@ -182,8 +193,8 @@ struct level report_requested(const struct page *from, const struct report_row *
     };
     if (ret.peak < ret.now)
         ret.peak = ret.now;
-    // the truth lies between 0 and allocated.bound
-    ret.bound = total->allocated.bound / 2 > ret.peak ? total->allocated.bound : ret.peak * 2;
+    double error = peak - low > high - peak ? peak - low : high - peak;
+    ret.bound = ret.peak + (int64_t)whole(error);
     return ret;
 }
 

@@ -212,7 +212,7 @@ static bool rule_parse(struct parser *parser, struct part rule, bool last)
         return preset_not_alone(parser, preset);
     if (!policy)
         return unknown_policy(parser, name);
-    if (!colon && !last)
+    if (!colon && !last && largest_of(policy) == SIZE_MAX)
         return no_upto(parser, policy);
     size_t upto = SIZE_MAX;
     if (colon) {

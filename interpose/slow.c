@@ -33,7 +33,7 @@ static void *take(struct thread *self, unsigned class)
 {
     struct bin *bin = &self->bins[class];
     bin_sync(self, class);
-    if (bin->head) // classes beyond the fast path's table
+    if (bin->head) // an aligned or a grown block: those do not try the fast path
         return count_hit(self, class, bin_pop(self, class));
     void *block = ask_policy(self, class);
     if (likely(block))
@@ -224,8 +224,12 @@ void *slow_realloc(void *block, size_t size)
         return NULL;
     }
     // in place if it fits and wastes no more than half
-    if (to == from || (to < from && class_size(to) * 2 >= class_size(from)))
+    if (to == from)
         return block;
+    if (to < from && class_size(to) * 2 >= class_size(from)) {
+        count_odd(from);
+        return block;
+    }
     void *moved = NULL;
     if (!unit_span(block) && class_size(to) > CLASS_TABLE_MAX && (moved = resize_native(block, from, to)))
         return moved;

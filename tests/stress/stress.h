@@ -12,13 +12,6 @@
 
 enum { STRESS_THREADS = 4 };
 
-/* A suppression needs both stacks, also of what was long ago. */
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-    return "history_size=7";
-}
-
 static uint64_t stress_seed = 1;
 static unsigned stress_scale = 1;
 
