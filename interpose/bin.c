@@ -70,7 +70,7 @@ void bin_sync(struct thread *self, unsigned class)
 void bin_adapt(struct thread *self, unsigned class)
 {
     struct bin *bin = &self->bins[class];
-    if (class_sizes[class] > CLASS_TABLE_MAX || thread_is_guest(self))
+    if (class_sizes[class] > CLASS_TABLE_MAX || !dispatch_policies[class] || thread_is_guest(self))
         return; // malloc's fast path looks into no bin of such large blocks
     unsigned (*asked)(struct thread *, unsigned) = dispatch_policies[class]->bin_capacity;
     if (asked == policy_no_bin)

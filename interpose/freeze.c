@@ -30,15 +30,37 @@ static void settle(struct class_counts *counts)
     }
 }
 
+/* Copies what is in use: the rest of a page is never touched, and a copy of it would be resident memory. */
+static void copy_page(void)
+{
+    struct page *to = &frozen.page;
+    memcpy(to, page, offsetof(struct page, policies));
+    memcpy(to->policies, page->policies, to->policy_count * sizeof(to->policies[0]));
+    memcpy(to->settings, page->settings, to->setting_count * sizeof(to->settings[0]));
+    memcpy(to->warnings, page->warnings, to->warning_count * sizeof(to->warnings[0]));
+    memcpy(to->timeline, page->timeline, to->tick_count * sizeof(to->timeline[0]));
+}
+
+static void copy_class(unsigned class)
+{
+    const struct page_class *from = &page->classes[class];
+    struct class_counts counts;
+    counters_sum(page, class, &counts);
+    if (!counts.misses && !hint_get(from->levels.held.bound) && !hint_get(from->levels.stored.bound))
+        return;
+    settle(&counts);
+    frozen.shard.classes[class] = counts;
+    frozen.page.classes[class] = *from;
+}
+
 const struct page *page_freeze(void)
 {
+    if (__libc_single_threaded)
+        return page; // nobody moves it
     uint32_t threads = hint_get(page->threads_now);
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
-        struct class_counts *counts = &frozen.shard.classes[class];
-        counters_sum(page, class, counts);
-        settle(counts);
-    }
-    memcpy(&frozen.page, page, sizeof(frozen.page));
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
+        copy_class(class);
+    copy_page();
     frozen.page.shard_offset = (size_t)((char *)&frozen.shard - (char *)&frozen.page);
     frozen.page.shard_count = frozen.page.shards_used = 1;
     frozen.page.unsettled |= threads > 1 || frozen.page.threads_now > 1;

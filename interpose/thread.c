@@ -84,6 +84,8 @@ void thread_start(void (*forked)(void))
         thread_fork_mark = mark;
     threads.forked = forked;
     threads.started = pthread_key_create(&threads.key, destructor) == 0;
+    if (threads.started && presence == HERE)
+        pthread_setspecific(threads.key, thread_self);
 }
 
 static struct thread *take_block(void)
@@ -119,8 +121,28 @@ COLD static struct thread *arrive(void)
     self->busy = true; // pthread_setspecific may allocate: as a guest
     thread_self = self;
     presence = HERE;
-    pthread_setspecific(threads.key, self);
+    if (threads.started)
+        pthread_setspecific(threads.key, self);
     return self;
+}
+
+/* Whether the calling thread may have a block: before start only the first that asks, which is the main thread. */
+static bool may_arrive(void)
+{
+    if (threads.started || presence != NEVER_HERE)
+        return threads.started && presence == NEVER_HERE;
+    if (!page)
+        counters_start();
+    return !threads.all;
+}
+
+static void guest_begin(void)
+{
+    lock_acquire(&threads.lock, RANK_THREADS);
+    guest.shard = counters_shard(&guest.shares_shard);
+    guest.want_align = MALLOC_ALIGN;
+    list_add(&guest);
+    lock_release(&threads.lock, RANK_THREADS);
 }
 
 /* The guest's block with its lock held; NULL if the caller has it already. */
@@ -129,15 +151,8 @@ COLD static struct thread *enter_guest(void)
     if (lock_is_mine(&guest_lock))
         return NULL;
     lock_acquire(&guest_lock, RANK_GUEST);
-    if (!page)
-        counters_start();
-    if (!guest.shard) {
-        lock_acquire(&threads.lock, RANK_THREADS);
-        guest.shard = counters_shard(&guest.shares_shard);
-        guest.want_align = MALLOC_ALIGN;
-        list_add(&guest);
-        lock_release(&threads.lock, RANK_THREADS);
-    }
+    if (!guest.shard)
+        guest_begin();
     return &guest;
 }
 
@@ -147,7 +162,7 @@ struct thread *thread_enter(void)
         threads.forked();
     struct thread *self = thread_self;
     if (unlikely(self == &thread_none)) {
-        if (threads.started && presence == NEVER_HERE && (self = arrive()))
+        if (may_arrive() && (self = arrive()))
             return self;
         return enter_guest();
     }
@@ -200,5 +215,7 @@ struct thread *thread_forked(void)
     }
     page->threads_now = page->threads_peak = self ? 1 : 0;
     page->threads_ended = 0;
+    if (!self && !guest.shard)
+        guest_begin();
     return self ? self : &guest;
 }

@@ -71,7 +71,7 @@ HIDDEN void thread_start(void (*forked)(void));
 
 /*
  * The caller's block with its guard held, made if this is its first call; or the guest block, which all callers share
- * under a lock, when the thread cannot have one: before thread_start, after its last destructor, re-entered from a
+ * under a lock, when the thread cannot have one: before thread_start if it is not the first, after its last destructor, re-entered from a
  * signal handler. NULL only if a handler re-enters the guest itself.
  */
 HIDDEN struct thread *thread_enter(void);

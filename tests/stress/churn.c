@@ -39,7 +39,7 @@ static const char *churn(const char *name)
     char route[128] = "POOL_POLICY=", native[32] = "POOL_NATIVE=";
     const char *slash = strchr(name, '/'), *fault = NULL;
     strncat(route, name, (size_t)(slash - name));
-    strcat(native, SEES_NATIVE ? slash + 1 : "mmap");
+    strcat(native, TSAN ? "mmap" : slash + 1);
     start_core(route, native, "POOL_TRIM=5ms", NULL);
     for (unsigned round = 0; round < LIVES * stress_scale && !fault; round++) {
         fault = stress_threads(live, round * STRESS_THREADS);

@@ -27,11 +27,11 @@
  * see how libc and mimalloc, which it has not compiled, hand a block from one thread to another.
  */
 #if defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1, SEES_NATIVE = 0 };
+enum { SANITIZED = 1, TSAN = 1 };
 #elif defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1, SEES_NATIVE = 1 };
+enum { SANITIZED = 1, TSAN = 0 };
 #else
-enum { SANITIZED = 0, SEES_NATIVE = 1 };
+enum { SANITIZED = 0, TSAN = 0 };
 #endif
 
 static inline void start_complaint(const char *line)

@@ -179,7 +179,7 @@ static bool child_has_one_thread(void)
 
 static bool child_without_block(void)
 {
-    return thread_forked() == NULL && page->threads_now == 0;
+    return thread_is_guest(thread_forked()) && page->threads_now == 0;
 }
 
 Test(thread, child_uses_the_blocks_of_its_missing_threads_again, .init = start)
