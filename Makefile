@@ -47,7 +47,11 @@ LIB_LDFLAGS := -shared -Wl,--sort-section=alignment -static-libgcc -Wl,-soname,l
 SHIM := entry introspect exits exec sandbox signals start text
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)))
-LIB_OBJECTS  := $(call objects,interpose/*.c policies/*.c)
+# In the order of their use: what only a dump needs lies together at the end, in pages that start-up does not touch.
+LATE := report report_% print word dump freeze end exec exits signals sandbox process live introspect trim
+ALL_OBJECTS  := $(call objects,interpose/*.c policies/*.c)
+LATE_OBJECTS := $(filter $(LATE:%=$(BUILD)/interpose/%.o),$(ALL_OBJECTS))
+LIB_OBJECTS  := $(filter-out $(LATE_OBJECTS),$(ALL_OBJECTS)) $(LATE_OBJECTS)
 CORE_OBJECTS := $(filter-out $(SHIM:%=$(BUILD)/interpose/%.o),$(LIB_OBJECTS))
 TOOL_OBJECTS := $(call objects,tools/*.c)
 programs = $(patsubst %.c,$(BUILD)/%,$(wildcard $(1)))
