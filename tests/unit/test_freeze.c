@@ -7,8 +7,14 @@
 #include "interpose/freeze.h"
 #include "started.h"
 
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
 static void start(void)
 {
+    in_thread(nothing, NULL); // else there is nothing to be frozen
     start_core("POOL_POLICY=thread", "POOL_NATIVE=mmap", "POOL_TRIM=off", NULL);
     for (unsigned i = 0; i < 500; i++)
         give(take(i));
