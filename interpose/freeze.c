@@ -48,7 +48,6 @@ static void copy_class(unsigned class)
     counters_sum(page, class, &counts);
     if (!counts.misses && !hint_get(from->levels.held.bound) && !hint_get(from->levels.stored.bound))
         return;
-    settle(&counts);
     frozen.shard.classes[class] = counts;
     frozen.page.classes[class] = *from;
 }
@@ -64,5 +63,8 @@ const struct page *page_freeze(void)
     frozen.page.shard_offset = (size_t)((char *)&frozen.shard - (char *)&frozen.page);
     frozen.page.shard_count = frozen.page.shards_used = 1;
     frozen.page.unsettled |= threads > 1 || frozen.page.threads_now > 1;
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT && frozen.page.unsettled; class ++)
+        if (frozen.shard.classes[class].misses)
+            settle(&frozen.shard.classes[class]);
     return &frozen.page;
 }

@@ -22,6 +22,10 @@
 /* Blocks above this size are mapped one by one by mimalloc too. */
 #define MAPPED_ABOVE MiB(16)
 
+/* mimalloc does not know its own blocks again from here on (MI_MAX_ADDRESS); it gets there when all lower addresses that
+ * it asks for are taken or used up. */
+#define KNOWN_BELOW ((uintptr_t)20 << 40)
+
 enum { UNIT_ALIGN = 64 << 10 }; // above it mimalloc refuses some alignments and libc wastes as much again
 
 struct libc {
@@ -148,7 +152,7 @@ static void *mimalloc_take(size_t size, size_t align, bool zero, bool *ret_clean
     void *block = align > MALLOC_ALIGN ? native.mi.aligned(size, align)
                   : zero               ? native.mi.zalloc(size)
                                        : native.mi.malloc(size);
-    if (block && ((uintptr_t)block & (align - 1))) {
+    if (block && ((uintptr_t)block & (align - 1) || (uintptr_t)block >= KNOWN_BELOW)) {
         native.mi.free(block);
         return mapping_alloc(size, align, ret_clean);
     }

@@ -13,12 +13,32 @@
 
 #define PURGE_TO_ZERO MiB(8)
 
-/* A handler that interrupted the guest's own slow path: served by a mapping, uncounted. */
-COLD static void *emergency(size_t size, size_t align, bool zero)
+/*
+ * A handler that interrupted the guest's own slow path: served by a mapping. The guest's counts are added to in between
+ * its own additions, each of which is one instruction.
+ */
+COLD static void *emergency(unsigned class, size_t align, bool zero)
 {
     bool clean;
-    void *block = mapping_alloc(size ? size : 1, align, &clean);
-    return block && zero && !clean ? memset(block, 0, size) : block;
+    void *block = mapping_alloc(class_sizes[class], align, &clean);
+    if (!block)
+        return NULL;
+    count_miss(thread_guest(), class);
+    native_count(class, 1);
+    account_move(thread_guest(), class, 1, 0);
+    return zero && !clean ? memset(block, 0, class_sizes[class]) : block;
+}
+
+/* Such a handler frees: mappings go, all else is kept for good, since its origin may be locked by what was interrupted. */
+COLD static void emergency_release(unsigned class, void *block)
+{
+    if (!mapping_size(block))
+        return;
+    count_free(thread_guest(), class);
+    count(thread_guest(), class, dropped, 1);
+    native_count(class, -1);
+    account_move(thread_guest(), class, -1, 0);
+    mapping_free(block);
 }
 
 static void *ask_policy(struct thread *self, unsigned class)
@@ -62,7 +82,7 @@ static void *alloc(size_t size, size_t align, unsigned class, bool zero)
 {
     struct thread *self = thread_enter();
     if (unlikely(!self))
-        return emergency(size, align, zero);
+        return emergency(class, align, zero);
     self->want_zero = zero;
     self->want_align = align;
     self->is_clean = false;
@@ -146,9 +166,8 @@ static void release(unsigned class, void *block)
 {
     struct thread *self = thread_enter();
     if (unlikely(!self)) {
-        if (mapping_size(block))
-            mapping_free(block);
-        return; // else kept for good: a handler that frees while the guest's own slow path runs
+        emergency_release(class, block);
+        return;
     }
     put(self, class, block);
     trim_tick(self);
@@ -256,7 +275,7 @@ COLD static void *aligned_from_native(size_t align, size_t size, unsigned class)
 {
     struct thread *self = thread_enter();
     if (!self)
-        return emergency(size, align, false);
+        return emergency(class, align, false);
     self->want_align = align;
     self->want_zero = false;
     void *block = native_alloc(self, class);

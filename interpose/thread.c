@@ -180,6 +180,11 @@ void thread_leave(struct thread *self)
         self->busy = false;
 }
 
+struct thread *thread_guest(void)
+{
+    return &guest;
+}
+
 bool thread_is_guest(const struct thread *self)
 {
     return self == &guest;

@@ -92,6 +92,9 @@ static inline bool thread_fork_unseen(void)
 /* In a forked child: only the caller is left. Returns its block, or the guest's if it has none. */
 HIDDEN struct thread *thread_forked(void);
 
+/* The guest's block, without its lock: for a handler that interrupted whoever has it. */
+HIDDEN struct thread *thread_guest(void);
+
 /* Whether this is the guest block: it has no bins. */
 HIDDEN bool thread_is_guest(const struct thread *self);
 

@@ -178,7 +178,7 @@ static const char *threads(const char *name)
     const char *fault = NULL;
     for (unsigned i = 0; i < 100 * stress_scale && !fault; i++)
         fault = stress_threads(live_shortly, i);
-    if (page->threads_now || page->threads_ended != 100 * stress_scale * STRESS_THREADS)
+    if (page->threads_now != 1 || page->threads_ended != 100 * stress_scale * STRESS_THREADS)
         return "threads are miscounted";
     if (page->shards_used > STRESS_THREADS + 2)
         return "shards are not used again";

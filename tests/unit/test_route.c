@@ -177,7 +177,7 @@ Test(route, sizes_rise)
     cr_assert_not_null(strstr(reason("thread:32K,array:32K,native"), "above 32K"));
     cr_assert_not_null(strstr(reason("thread:32K,array:16K"), "above 32K"));
     cr_assert_not_null(strstr(reason("array:1024G,thread:16K"), "above 1024G"));
-    cr_assert_not_null(strstr(reason("thread,native"), "needs a size"));
+    cr_assert_not_null(strstr(reason("onecache,native"), "needs a size"));
     reason("native:18446744073709551615,thread");
 }
 

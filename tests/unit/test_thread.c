@@ -182,7 +182,7 @@ static bool child_has_one_thread(void)
     struct thread *self = thread_forked();
     struct thread *new = in_thread(live_shortly, NULL);
     return unseen && !thread_fork_unseen() && self == thread_self && page->threads_ended == 1 &&
-           page->threads_peak == 2 && page->threads_now == 1 && new != self &&blocks_ever() == MANY + 2;
+           page->threads_peak == 2 && page->threads_now == 1 && new != self &&blocks_ever() == MANY + 1;
 }
 
 static void *fork_without_block(void *unused)
