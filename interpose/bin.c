@@ -181,6 +181,8 @@ void *spare_pop(struct thread *self, unsigned class)
 bool spare_push(struct thread *self, unsigned class, void *block, unsigned most)
 {
     struct bin *bin = &self->bins[class];
+    if (unlikely(bin->spare == block))
+        block_freed_twice(block);
     if (bin->spare_count >= most)
         return false;
     *(void **)block = bin->spare;

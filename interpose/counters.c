@@ -8,6 +8,8 @@
 
 #include "os.h"
 
+enum { LIMIT_SHARE = 64 }; // under RLIMIT_AS the shards take at most this part of it
+
 struct page *page;
 
 static struct {
@@ -30,14 +32,21 @@ size_t counters_bytes(void)
     return bytes_for(page->shard_count);
 }
 
+/* As many as there may be threads; few where address space is limited, which the program needs for itself. */
+static uint32_t shards_wanted(void)
+{
+    size_t limit = os_address_limit();
+    if (limit == SIZE_MAX)
+        return PAGE_SHARDS;
+    return (uint32_t)min_size(max_size(limit / LIMIT_SHARE / sizeof(struct shard), 2), PAGE_SHARDS);
+}
+
 void counters_start(void)
 {
     struct page *made = NULL;
-    uint32_t shards = PAGE_SHARDS * 2;
-    while (!made && shards > 2) {
-        shards /= 2;
-        made = os_reserve(bytes_for(shards), OS_PAGE);
-    }
+    uint32_t shards = shards_wanted();
+    while (!(made = os_reserve(bytes_for(shards), OS_PAGE)) && shards > 2)
+        shards = (uint32_t)max_size(shards / 2, 2);
     if (!made || !os_commit(made, bytes_for(2))) {
         // nothing to count in: the smallest page there can be, from the library's own data
         static char last_resort[sizeof(struct page) + 2 * sizeof(struct shard) + 2 * OS_PAGE];

@@ -16,7 +16,8 @@ static __thread char thread_mark;
 
 static uint32_t own_id(void)
 {
-    return ((uint32_t)((uintptr_t)&thread_mark >> 4) & ~LOCK_CONTENDED) | 1;
+    uintptr_t address = (uintptr_t)&thread_mark;
+    return ((uint32_t)(address >> 4 ^ address >> 35) & ~LOCK_CONTENDED) | 1;
 }
 
 #ifndef NDEBUG

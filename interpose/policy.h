@@ -104,6 +104,9 @@ HIDDEN unsigned bin_count_most(const struct thread *self, unsigned class);
 /* Takes a lock of the policy's own; a thread that has to sleep for it is counted (lock_waits). */
 HIDDEN void pool_lock(struct thread *self, unsigned class, struct lock *lock);
 
+/* A block comes in that the policy keeps already: the program has freed it twice. Ends it with one line. */
+HIDDEN void block_freed_twice(const void *block) __attribute__((noreturn));
+
 /* Bookkeeping memory for a policy's own store: zeroed, never freed; NULL if refused. */
 HIDDEN void *meta_alloc(size_t bytes);
 

@@ -132,6 +132,11 @@ bool bins_have_room(const struct thread *self, unsigned class, size_t blocks)
     return self->bin_bytes + blocks * class_size(class) <= option_values[OPTION_POOL_THREAD_BYTES].number;
 }
 
+void block_freed_twice(const void *block)
+{
+    message_broken_heap("a block was freed twice in a row", block);
+}
+
 uint64_t knob(const char *name)
 {
     for (unsigned i = 0; i < OPTION_COUNT; i++)

@@ -140,6 +140,13 @@ void *slow_calloc(size_t size)
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), true);
 }
 
+/* An address in our units must be the start of a block. */
+static void insist_on_block(const void *block)
+{
+    if (unlikely(unit_span(block) && !block_is_sound(block)))
+        message_broken_heap("an address inside a block was freed, resized or measured", block);
+}
+
 /* A free block of the class to wherever it belongs, with the guard held. */
 static void put(struct thread *self, unsigned class, void *block)
 {
@@ -184,9 +191,8 @@ void slow_free(void *block)
         message_broken_heap("a block was freed twice in a row", block);
     if (!block)
         return;
+    insist_on_block(block);
     if (class == CLASS_NONE) {
-        if (unit_span(block))
-            message_broken_heap("free of an address in no block", block);
         class = native_block_class(block);
         if (class == CLASS_NONE) {
             foreign_free(block);
@@ -205,6 +211,7 @@ static unsigned block_class(const void *block)
 
 size_t slow_usable(void *block)
 {
+    insist_on_block(block);
     unsigned class = block_class(block);
     return class == CLASS_NONE ? foreign_usable(block) : class_size(class);
 }
@@ -234,6 +241,7 @@ static void *resize_native(void *block, unsigned from, unsigned to)
 
 void *slow_realloc(void *block, size_t size)
 {
+    insist_on_block(block);
     unsigned from = block_class(block);
     if (from == CLASS_NONE)
         return foreign_realloc(block, size);

@@ -30,6 +30,8 @@ static void spill(struct thread *self, unsigned class, void *block)
     void *loser = atomic_exchange_explicit(&cache[class].block, block, memory_order_acq_rel);
     if (!loser)
         return;
+    if (loser == block)
+        block_freed_twice(block);
     count_stored(self, class, -1);
     block_drop(self, class, loser);
 }
