@@ -129,7 +129,7 @@ $(filter-out $(FAST:%=$(BUILD)/interpose/%.o),$(filter $(BUILD)/interpose/%,$(LI
 SMALL_release := -Os
 
 # gcc would make a call of strlen out of the loop that is strlen.
-$(BUILD)/interpose/text.o: ALL_FLAGS += -fno-builtin -fno-tree-loop-distribute-patterns
+$(BUILD)/interpose/text.o: ALL_FLAGS += -fno-builtin $(if $(findstring clang,$(CC)),,-fno-tree-loop-distribute-patterns)
 
 $(BUILD)/libcore.a: $(CORE_OBJECTS)
 	@rm -f $@

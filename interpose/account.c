@@ -28,12 +28,12 @@ int64_t account_hidden(void)
 uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
 {
     uint64_t bytes = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++) {
+    for (unsigned class = CLASS_FIRST; class <= hint_get(self->top_class); class ++) {
         if (policy && dispatch_policies[class] != policy)
             continue;
         const struct bin *bin = &self->bins[class];
         size_t size = class_size(class);
-        bytes += (uint64_t)(bin->capacity - bin->room) * size;
+        bytes += (uint64_t)(hint_get(bin->capacity) - hint_get(bin->room)) * size;
         bytes += run_blocks(&self->books[class].run, size) * size;
     }
     return bytes;
@@ -42,8 +42,9 @@ uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
 uint64_t bins_level_bytes(const struct thread *self)
 {
     uint64_t bytes = 0;
-    for (unsigned class = CLASS_FIRST; class <= self->top_class; class ++)
-        bytes += (uint64_t)(self->bins[class].capacity - self->bins[class].room) * class_size(class);
+    for (unsigned class = CLASS_FIRST; class <= hint_get(self->top_class); class ++)
+        bytes +=
+            (uint64_t)(hint_get(self->bins[class].capacity) - hint_get(self->bins[class].room)) * class_size(class);
     return bytes;
 }
 
@@ -61,7 +62,7 @@ static int64_t class_hidden_now(const struct thread *self, unsigned class)
 {
     const struct bin *bin = &self->bins[class];
     size_t size = class_size(class);
-    int64_t blocks = bin->capacity - bin->room + (int64_t)run_blocks(&self->books[class].run, size);
+    int64_t blocks = hint_get(bin->capacity) - hint_get(bin->room) + (int64_t)run_blocks(&self->books[class].run, size);
     return blocks * (int64_t)size;
 }
 
@@ -100,7 +101,8 @@ static void held_peaks(struct thread *self, unsigned class)
 /* New maxima of what pools keep: shared stores and spares, and bins besides. */
 static void stored_peaks(struct thread *self, unsigned class)
 {
-    int64_t own = (int64_t)(self->bins[class].capacity - self->bins[class].room) * (int64_t)class_size(class);
+    int64_t own =
+        (int64_t)(hint_get(self->bins[class].capacity) - hint_get(self->bins[class].room)) * (int64_t)class_size(class);
     struct level *levels[] = {&page->classes[class].levels.stored,
                               &page->policies[page->class_policy[class]].levels.stored, &page->total.stored};
     int64_t most[] = {hint_get(hidden.of_class[class]), hint_get(hidden.bins), hint_get(hidden.bins)};
@@ -144,7 +146,7 @@ static void add_hidden(struct thread *self, unsigned class, int64_t bin_bytes, i
     self->bin_bytes += (uint64_t)bin_bytes;
     self->hidden += (uint64_t)(bin_bytes + run_bytes);
     if (class > self->top_class)
-        self->top_class = (uint16_t) class;
+        owner_set(self->top_class, (uint16_t) class);
 }
 
 void account_capacity(struct thread *self, unsigned class, long blocks)

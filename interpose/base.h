@@ -60,10 +60,14 @@ enum { TINY = 0 };
  * add to memory directly; in the thread sanitizer's build relaxed atomics, which say the same to the tool.
  */
 #ifdef __SANITIZE_THREAD__
+enum { LEAVE_EARLY = 1 }; // the tool itself is gone in a thread's last round of destructors
 #define owner_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
-#define owner_add(field, value) owner_set((field), __atomic_load_n(&(field), __ATOMIC_RELAXED) + (value))
+#define owner_get(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define owner_add(field, value) owner_set((field), owner_get(field) + (value))
 #else
+enum { LEAVE_EARLY = 0 };
 #define owner_set(field, value) ((void)((field) = (value)))
+#define owner_get(field)        (field)
 #define owner_add(field, value) ((void)((field) += (value)))
 #endif
 #define hint_get(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)

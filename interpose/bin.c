@@ -21,7 +21,7 @@ static void level_set(struct thread *self, unsigned class, unsigned blocks)
 {
     struct bin *bin = &self->bins[class];
     owner_set(bin->room, (int32_t)(bin->capacity - blocks));
-    self->books[class].level = (int32_t)blocks;
+    owner_set(self->books[class].level, (int32_t)blocks);
 }
 
 static struct class_counts *counts(struct thread *self, unsigned class)
@@ -59,8 +59,8 @@ void bin_sync(struct thread *self, unsigned class)
     int64_t pushes = now - books->level + (int64_t)pops;
     if (!pops && !pushes)
         return;
-    books->pops += pops;
-    books->level = now;
+    owner_add(books->pops, pops);
+    owner_set(books->level, now);
     count(self, class, hits, pops);
     count(self, class, frees, (uint64_t)pushes);
     if (pushes > (int64_t)pops)
@@ -80,7 +80,7 @@ void bin_adapt(struct thread *self, unsigned class)
     if (capacity <= bin->capacity) // it shrinks only when idle, in bin_empty
         return;
     long more = (long)capacity - bin->capacity;
-    bin->capacity = (uint16_t)capacity;
+    owner_set(bin->capacity, (uint16_t)capacity);
     owner_set(bin->room, (int32_t)(capacity - blocks));
     account_capacity(self, class, more);
 }
@@ -189,7 +189,7 @@ bool spare_push(struct thread *self, unsigned class, void *block, unsigned most)
     bin->spare = block;
     bin->spare_count++;
     if (class > self->top_class)
-        self->top_class = (uint16_t) class;
+        owner_set(self->top_class, (uint16_t) class);
     count_stored(self, class, 1);
     return true;
 }
@@ -241,7 +241,7 @@ void bin_empty(struct thread *self, unsigned class)
     struct bin *bin = &self->bins[class];
     if (bin->capacity && !bin->head) {
         account_capacity(self, class, -(long)bin->capacity);
-        bin->capacity = 0;
+        owner_set(bin->capacity, 0);
         owner_set(bin->room, 0);
     }
 }

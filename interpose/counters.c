@@ -119,7 +119,8 @@ struct shard *counters_shard(bool *ret_shared)
         if (!page_shard(page, i)->alive)
             shard = page_shard(page, i);
     if (!shard && page->shards_used < page->shard_count && commit_next()) {
-        shard = page_shard(page, page->shards_used++);
+        shard = page_shard(page, page->shards_used);
+        hint_set(page->shards_used, page->shards_used + 1);
         if (page->shards_used == page->shard_count) {
             shard->alive++; // kept for sharing
             shard = NULL;

@@ -23,7 +23,7 @@ static ALWAYS_INLINE void *hot_take(size_t size)
     size_t offset = hint_get(dispatch_bins[(size + 15) / 16]);
     struct bin *bin = (struct bin *)((char *)thread_self->bins + offset);
     __asm__("" : "+d"(bin)); // not in %rax, where the block has to be in the end: saves a move
-    void *block = bin->head;
+    void *block = owner_get(bin->head);
     if (unlikely(!block))
         return NULL;
     void *next = *(void **)block;
@@ -42,11 +42,11 @@ static ALWAYS_INLINE void *hot_malloc(size_t size)
 static ALWAYS_INLINE void hot_free(void *block)
 {
     struct bin *bin = (struct bin *)((char *)thread_self->bins + unit_bin(block));
-    void *head = bin->head;
+    void *head = owner_get(bin->head);
     if (unlikely(head == block))
         return slow_free(block);
     owner_add(bin->room, -1);
-    if (unlikely(bin->room < 0))
+    if (unlikely(owner_get(bin->room) < 0))
         return slow_free(block);
     *(void **)block = head;
     owner_set(bin->head, block);

@@ -100,9 +100,9 @@ static void add_unseen(struct thread *thread, void *context)
         const struct books *books = &thread->books[class];
         uint64_t pops = hint_get(bin->pops) - hint_get(books->pops);
         int64_t level = (int64_t)hint_get(bin->capacity) - hint_get(bin->room);
-        to->classes[class].hits += pops;
-        to->classes[class].frees += (uint64_t)(level - hint_get(books->level) + (int64_t)pops);
-        to->classes[class].samples += run_blocks(&books->run, class_size(class)); // borrowed, see below
+        owner_add(to->classes[class].hits, pops);
+        owner_add(to->classes[class].frees, (uint64_t)(level - hint_get(books->level) + (int64_t)pops));
+        owner_add(to->classes[class].samples, run_blocks(&books->run, class_size(class))); // borrowed, see below
         if (thread == thread_self && !bin_check(thread, class) && !page->broken)
             page->broken = class + 1;
     }
@@ -115,7 +115,14 @@ static struct shard *unseen(void)
 
 void process_resume(void)
 {
-    memset(unseen()->classes, 0, sizeof(unseen()->classes));
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
+        struct class_counts *counts = &unseen()->classes[class];
+        if (!hint_get(counts->hits) && !hint_get(counts->frees) && !hint_get(counts->samples))
+            continue; // not touched: it may be a page that nothing has touched yet
+        hint_set(counts->hits, 0);
+        hint_set(counts->frees, 0);
+        hint_set(counts->samples, 0);
+    }
 }
 
 /* Whether the class has ever had a block: the other classes' pages of the page stay untouched. */
@@ -129,7 +136,7 @@ static void settle_class(unsigned class)
 {
     struct page_class *of_class = &page->classes[class];
     uint64_t in_runs = unseen()->classes[class].samples;
-    unseen()->classes[class].samples = 0;
+    hint_set(unseen()->classes[class].samples, 0);
     of_class->heap_blocks = heap_blocks_out(class) - in_runs;
     struct class_counts counts;
     counters_sum(page, class, &counts);
@@ -151,11 +158,8 @@ void process_settle(void)
     page->mapped.peak = page->mapped.bound = (int64_t)peak;
     page->mapped.peak_at = peak_at > page->start_clock ? peak_at - page->start_clock : 0;
     dump_read_resident(page);
-    if (!page->threads_now) // the main thread has not yet needed a block of its own
-        page->threads_now = 1;
-    page->threads_peak = (uint32_t)max_size(page->threads_peak, page->threads_now);
-    page->hidden = account_hidden();
-    page->updated = counters_clock();
+    hint_set(page->hidden, account_hidden());
+    hint_set(page->updated, counters_clock());
 }
 
 bool process_is_ours(void)

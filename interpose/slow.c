@@ -118,9 +118,12 @@ static ALWAYS_INLINE void *from_run(size_t size)
     unsigned class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
     if (self->bins[class].spare || self->bins[class].head)
         return NULL;
-    void *block = run_next(&self->books[class].run, class_sizes[class], &self->is_clean);
-    if (block)
-        owner_add(self->shard->classes[class].misses, 1);
+    bool clean;
+    void *block = run_next(&self->books[class].run, class_sizes[class], &clean);
+    if (!block)
+        return NULL; // and nothing is written, since thread_none is everybody's
+    self->is_clean = clean;
+    owner_add(self->shard->classes[class].misses, 1);
     return block;
 }
 
@@ -185,7 +188,7 @@ void slow_free(void *block)
 {
     unsigned class = unit_class(block);
     struct bin *bin = &thread_self->bins[class]; // the one that hot_free looked at
-    if (bin->room < 0)
+    if (owner_get(bin->room) < 0)
         owner_set(bin->room, 0);
     else if (block && class != CLASS_NONE && bin->head == block)
         message_broken_heap("a block was freed twice in a row", block);

@@ -85,8 +85,8 @@ static unsigned take_home(struct span *span, unsigned most, struct run *run)
         last = *(void **)last;
         count++;
     }
-    run->list = span->home;
-    run->listed = count;
+    owner_set(run->list, span->home);
+    owner_set(run->listed, count);
     span->home = *(void **)last;
     *(void **)last = NULL;
     return count;
@@ -95,8 +95,8 @@ static unsigned take_home(struct span *span, unsigned most, struct run *run)
 static unsigned take_fresh(struct span *span, unsigned most, size_t size, struct run *run)
 {
     unsigned count = (unsigned)min_size(most, span->capacity - span->fresh);
-    run->next = span->start + (size_t)span->fresh * size;
-    run->end = run->next + (size_t)count * size;
+    owner_set(run->next, span->start + (size_t)span->fresh * size);
+    owner_set(run->end, run->next + (size_t)count * size);
     run->clean = span->clean;
     span->fresh += count;
     return count;
@@ -113,7 +113,7 @@ unsigned heap_fetch(unsigned class, struct run *run)
     if (span) {
         count = span->home ? take_home(span, most, run) : take_fresh(span, most, size, run);
         span->used += count;
-        heap->out += count;
+        owner_add(heap->out, count);
         if (span->used == span->capacity)
             list_remove(heap, span);
     }
@@ -128,8 +128,9 @@ size_t run_most(size_t size)
 
 unsigned run_blocks(const struct run *run, size_t size)
 {
-    size_t bytes = (size_t)(run->end - run->next);
-    return run->listed + (bytes ? (unsigned)(bytes / size) : 0);
+    // a dump looks at other threads' runs, which may move: never more than there can be
+    size_t bytes = (size_t)(hint_get(run->end) - hint_get(run->next));
+    return hint_get(run->listed) + (bytes && bytes <= run_most(size) ? (unsigned)(bytes / size) : 0);
 }
 
 /*
@@ -196,7 +197,7 @@ static unsigned return_to_span(struct heap *heap, struct span *span, void **list
         }
         block = next;
     }
-    heap->out -= done;
+    owner_add(heap->out, -(uint64_t)done);
     if (was_full && !orphan && done)
         list_insert(heap, span);
     *list = block;
@@ -246,7 +247,7 @@ unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
                 list_insert(heap, span);
             span->fresh -= fresh;
             span->used -= fresh;
-            heap->out -= fresh;
+            owner_add(heap->out, -(uint64_t)fresh);
         }
         lock_release(&heap->lock, RANK_CLASS);
         for (char *block = run->next; !last && block < run->end; block += size) {
@@ -255,7 +256,9 @@ unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
             heap_return(class, &one, 1, idle_since);
         }
     }
-    *run = (struct run){0};
+    owner_set(run->list, NULL);
+    owner_set(run->listed, 0);
+    owner_set(run->next, run->end);
     return listed + fresh;
 }
 

@@ -56,11 +56,11 @@ static inline void *run_next(struct run *run, size_t size, bool *ret_clean)
     void *block = run->list;
     *ret_clean = !block && run->clean;
     if (block) {
-        run->list = *(void **)block;
-        run->listed--;
+        owner_set(run->list, *(void **)block);
+        owner_add(run->listed, -1u);
     } else if (run->next != run->end) {
         block = run->next;
-        run->next += size;
+        owner_set(run->next, run->next + size);
     }
     return block;
 }

@@ -39,11 +39,12 @@ static struct {
 /* With the list locked. */
 static void count_threads(int change)
 {
-    page->threads_now += (uint32_t)change;
-    if (page->threads_now > page->threads_peak)
-        page->threads_peak = page->threads_now;
+    uint32_t now = page->threads_now + (uint32_t)change;
+    hint_set(page->threads_now, now);
+    if (now > page->threads_peak)
+        hint_set(page->threads_peak, now);
     if (change < 0)
-        page->threads_ended++;
+        hint_set(page->threads_ended, page->threads_ended + 1);
 }
 
 static void list_add(struct thread *thread)
@@ -72,7 +73,7 @@ static void leave(struct thread *self)
 static void destructor(void *block)
 {
     struct thread *self = block;
-    if (++self->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(threads.key, self) == 0)
+    if (!LEAVE_EARLY && ++self->rounds < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(threads.key, self) == 0)
         return;
     leave(self);
 }

@@ -60,12 +60,21 @@ static int64_t resident_now(void)
     return pages * OS_PAGE;
 }
 
+/* Field by field: the page may be read meanwhile. */
+static void write_point(struct page_tick *to, const struct page_tick *tick)
+{
+    hint_set(to->at, tick->at);
+    hint_set(to->allocated, tick->allocated);
+    hint_set(to->pooled, tick->pooled);
+    hint_set(to->resident, tick->resident);
+}
+
 /* When the time line is full, every second point goes and the period doubles. */
 static void thin_timeline(void)
 {
     for (uint32_t i = 0; i < PAGE_TIMELINE / 2; i++)
-        page->timeline[i] = page->timeline[i * 2];
-    page->tick_count = PAGE_TIMELINE / 2;
+        write_point(&page->timeline[i], &page->timeline[i * 2]);
+    hint_set(page->tick_count, PAGE_TIMELINE / 2);
     page->tick_period *= 2;
 }
 
@@ -76,14 +85,16 @@ static void timeline_point(struct thread *self, uint64_t now)
     if (page->tick_count == PAGE_TIMELINE)
         thin_timeline();
     int64_t in_bins = (int64_t)bins_level_bytes(self);
-    struct page_tick *tick = &page->timeline[page->tick_count];
-    tick->at = counters_clock();
-    tick->allocated = hint_get(page->total.held.now) - (int64_t)bins_hidden_now(self, NULL);
-    tick->pooled = hint_get(page->total.stored.now) + in_bins;
-    tick->resident = resident_now();
-    page->updated = tick->at;
-    page->hidden = account_hidden();
-    page->tick_count++;
+    struct page_tick tick = {
+        .at = counters_clock(),
+        .allocated = hint_get(page->total.held.now) - (int64_t)bins_hidden_now(self, NULL),
+        .pooled = hint_get(page->total.stored.now) + in_bins,
+        .resident = resident_now(),
+    };
+    write_point(&page->timeline[page->tick_count], &tick);
+    hint_set(page->updated, tick.at);
+    hint_set(page->hidden, account_hidden());
+    hint_set(page->tick_count, page->tick_count + 1);
     atomic_store_explicit(&clocks.tick_at, now + page->tick_period, memory_order_relaxed);
     lock_release(&clocks.line, RANK_TIMELINE);
 }

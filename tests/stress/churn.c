@@ -1,5 +1,6 @@
 /*
- * churn: threads allocate, grow and free each other's blocks on every kind of route, die and are followed by others.
+ * churn: threads allocate, grow and free each other's blocks under every policy and on mixed routes, die and are
+ * followed by others, while one of them trims.
  *
  * A table of slots is shared; whoever holds a slot's flag has its block. Each block is verified before it changes
  * hands. At the end nothing may be left, and the numbers must be right to the block.
@@ -7,12 +8,26 @@
 #include "interpose/base.h"
 #include "stress.h"
 
-enum { SLOTS = 1500, LIVES = 8, STEPS = 4000 };
+enum {
+    SLOTS = 1500,
+    LIVES = TSAN ? 4 : 6,
+    STEPS = 4000,
+    TRIM_EVERY = 1000, // steps of the one thread that trims
+    CASES_MOST = 64,
+};
 
 static struct {
     atomic_flag taken;
     struct slot slot; // whoever holds `taken`
 } shared[SLOTS];
+
+/* As malloc_trim. */
+static void trim_now(void)
+{
+    struct thread *self = thread_enter();
+    trim_all(self);
+    thread_leave(self);
+}
 
 static void *live(void *number)
 {
@@ -24,11 +39,8 @@ static void *live(void *number)
             continue;
         fault = slot_step(&shared[at].slot, &state, KiB(200));
         atomic_flag_clear_explicit(&shared[at].taken, memory_order_release);
-    }
-    if ((uintptr_t)number % 8 == 0) { // as malloc_trim
-        struct thread *self = thread_enter();
-        trim_all(self);
-        thread_leave(self);
+        if ((uintptr_t)number % STRESS_THREADS == 0 && i % TRIM_EVERY == 0)
+            trim_now();
     }
     return stress_fault(fault);
 }
@@ -40,7 +52,7 @@ static const char *churn(const char *name)
     const char *slash = strchr(name, '/'), *fault = NULL;
     strncat(route, name, (size_t)(slash - name));
     strcat(native, TSAN ? "mmap" : slash + 1);
-    start_core(route, native, "POOL_TRIM=5ms", NULL);
+    start_core(route, native, "POOL_TRIM=1ms", NULL);
     for (unsigned round = 0; round < LIVES * stress_scale && !fault; round++) {
         fault = stress_threads(live, round * STRESS_THREADS);
         fault = fault ? fault : settled_fault();
@@ -52,10 +64,18 @@ static const char *churn(const char *name)
 
 int main(int argc, char **argv)
 {
-    static const struct stress_case cases[] = {
-        {"thread/mmap", churn},       {"array/mmap", churn},      {"onecache/libc", churn},
-        {"native/libc", churn},       {"native/mimalloc", churn}, {"thread:1K,array:32K,onecache/mmap", churn},
+    static const struct stress_case mixed[] = {
+        {"onecache/libc", churn},     {"native/libc", churn},
+        {"native/mimalloc", churn},   {"thread:1K,array:32K,onecache/mmap", churn},
         {"balanced/mimalloc", churn},
     };
-    return stress_main(argc, argv, cases, ARRAY_LENGTH(cases));
+    static char names[CASES_MOST][32];
+    static struct stress_case cases[CASES_MOST];
+    unsigned count = 0;
+    for (; policies[count] && count < CASES_MOST - ARRAY_LENGTH(mixed); count++) {
+        snprintf(names[count], sizeof(names[count]), "%s/mmap", policies[count]->name);
+        cases[count] = (struct stress_case){names[count], churn};
+    }
+    memcpy(&cases[count], mixed, sizeof(mixed));
+    return stress_main(argc, argv, cases, count + (unsigned)ARRAY_LENGTH(mixed));
 }

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-enum { SLOTS = 300, FORKS = 60, CHILD_STEPS = 1500, CHILD_SECONDS = 60 };
+enum { SLOTS = 300, FORKS = TSAN ? 20 : 40, CHILD_STEPS = 1500, CHILD_SECONDS = 60 };
 
 static _Atomic bool stop;
 static struct slot at_rest[SLOTS]; // nobody touches these while children are made

@@ -5,6 +5,8 @@
 #include "interpose/mapping.h"
 #include "stress.h"
 
+#include <limits.h>
+
 enum { ROUNDS = 3000, LIVE = 64 };
 
 static struct lock lock;
@@ -130,6 +132,8 @@ static void *use_mappings(void *number)
         unsigned at = (unsigned)(draw(&state) % LIVE);
         size_t size = draw(&state) % KiB(40) + 16;
         bool clean;
+        if (mapping_size((void *)align_down((uintptr_t)live, OS_PAGE)))
+            return stress_fault("a page of the stack is a mapping");
         if (!live[at]) {
             live[at] = mapping_alloc(size, OS_PAGE, &clean);
             if (!live[at] || (clean && live[at][0]) || mapping_size(live[at]) != size)
@@ -171,6 +175,58 @@ static void *live_shortly(void *number)
     return NULL;
 }
 
+/*
+ * A destructor in the last round, after ours, in which the thread has no block of its own any more: what it takes and
+ * frees goes through the guest's, which all such threads share. The thread sanitizer cannot follow into that round.
+ */
+enum { AFTER_OURS = TSAN ? 3 : PTHREAD_DESTRUCTOR_ITERATIONS };
+
+static pthread_key_t late;
+static __thread unsigned late_round;
+static _Atomic unsigned guests; // threads that had no block then
+
+static void free_late(void *block)
+{
+    if (++late_round < AFTER_OURS) {
+        pthread_setspecific(late, block);
+        return;
+    }
+    if (thread_self == &thread_none)
+        atomic_fetch_add(&guests, 1);
+    for (unsigned i = 0; i < 20; i++) {
+        uint64_t *other = take(i * 40 + 8);
+        *other = (uintptr_t)other;
+        void *moved = slow_realloc(other, 3000);
+        if (!moved || *(uint64_t *)moved != (uintptr_t)other)
+            abort();
+        give(moved);
+    }
+    give(block);
+    struct thread *guest = thread_enter(); // only a guest brings the guest's runs back
+    trim_all(guest);
+    thread_leave(guest);
+}
+
+static void *die_with_block(void *number)
+{
+    pthread_setspecific(late, take((uintptr_t)number % 5000));
+    return live_shortly(number);
+}
+
+static const char *guest_threads(const char *name)
+{
+    (void)name;
+    start_core("POOL_POLICY=thread:1K,array:32K,onecache", "POOL_NATIVE=mmap", "POOL_TRIM=1ms", NULL);
+    if (pthread_key_create(&late, free_late))
+        return "pthread_key_create failed";
+    const char *fault = NULL;
+    for (unsigned i = 0; i < 50 * stress_scale && !fault; i++)
+        fault = stress_threads(die_with_block, i * 37);
+    if (atomic_load(&guests) != 50 * stress_scale * STRESS_THREADS)
+        return "a thread had a block after its last destructor";
+    return fault ? fault : stress_leftover();
+}
+
 static const char *threads(const char *name)
 {
     (void)name;
@@ -188,8 +244,13 @@ static const char *threads(const char *name)
 int main(int argc, char **argv)
 {
     static const struct stress_case cases[] = {
-        {"locks", locks},     {"units", units}, {"spans", spans}, {"mappings", mappings}, {"mappings, kept", mappings},
+        {"locks", locks},
+        {"units", units},
+        {"spans", spans},
+        {"mappings", mappings},
+        {"mappings, kept", mappings},
         {"threads", threads},
+        {"guests", guest_threads},
     };
     return stress_main(argc, argv, cases, ARRAY_LENGTH(cases));
 }

@@ -76,7 +76,7 @@ Test(elf, thread_variables_have_no_address)
 
 Test(elf, library_by_prefix_of_its_file_name)
 {
-    cr_expect_eq(elf_symbol("ld-linux", "__tls_get_addr"), (void *)__tls_get_addr); // dlsym does not search it
+    cr_expect_not_null(elf_symbol("ld-linux", "__tls_get_addr")); // sanitizers put their own before it
     cr_expect_null(elf_symbol("libnothing.so.", "malloc"));
     cr_expect_null(elf_symbol("ibc.so.", "malloc"));
 }
