@@ -64,11 +64,13 @@ enum { LEAVE_EARLY = 1 }; // the tool itself is gone in a thread's last round of
 #define owner_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)
 #define owner_get(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define owner_add(field, value) owner_set((field), owner_get(field) + (value))
+#define owner_drop(field)       __atomic_sub_fetch(&(field), 1, __ATOMIC_RELAXED)
 #else
 enum { LEAVE_EARLY = 0 };
 #define owner_set(field, value) ((void)((field) = (value)))
 #define owner_get(field)        (field)
 #define owner_add(field, value) ((void)((field) += (value)))
+#define owner_drop(field)       (--(field))
 #endif
 #define hint_get(field)        __atomic_load_n(&(field), __ATOMIC_RELAXED)
 #define hint_set(field, value) __atomic_store_n(&(field), (value), __ATOMIC_RELAXED)

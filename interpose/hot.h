@@ -45,8 +45,7 @@ static ALWAYS_INLINE void hot_free(void *block)
     void *head = owner_get(bin->head);
     if (unlikely(head == block))
         return slow_free(block);
-    owner_add(bin->room, -1);
-    if (unlikely(owner_get(bin->room) < 0))
+    if (unlikely(owner_drop(bin->room) < 0))
         return slow_free(block);
     *(void **)block = head;
     owner_set(bin->head, block);
