@@ -85,8 +85,8 @@ static uint64_t stored_in_all(void)
     } while (0)
 #define CHECK_FAULTLESS(call)                                                                                          \
     do {                                                                                                               \
-        const char *fault = (call);                                                                                    \
-        cr_assert_null(fault, "%s: %s", policy->name, fault);                                                          \
+        const char *faultless_text = (call);                                                                           \
+        cr_assert_null(faultless_text, "%s: %s", policy->name, faultless_text);                                        \
     } while (0)
 
 Test(promises, every_slot_is_filled_and_every_name_is_its_own)
