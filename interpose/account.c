@@ -25,6 +25,13 @@ int64_t account_hidden(void)
     return hint_get(hidden.all);
 }
 
+/* Blocks in a bin. Another thread's may move between the two looks: never less than none or more than fit. */
+static uint64_t level_of(const struct bin *bin)
+{
+    int32_t capacity = hint_get(bin->capacity), level = capacity - hint_get(bin->room);
+    return (uint64_t)(level < 0 ? 0 : level > capacity ? capacity : level);
+}
+
 uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
 {
     uint64_t bytes = 0;
@@ -33,7 +40,7 @@ uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
             continue;
         const struct bin *bin = &self->bins[class];
         size_t size = class_size(class);
-        bytes += (uint64_t)(hint_get(bin->capacity) - hint_get(bin->room)) * size;
+        bytes += level_of(bin) * size;
         bytes += run_blocks(&self->books[class].run, size) * size;
     }
     return bytes;
