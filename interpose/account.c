@@ -2,7 +2,7 @@
  * The accounts: how many bytes threads hold and pools store, and the two bounds between which each peak lies.
  *
  * `held` is exact at every slow path; the program's own share of it is what the bins and runs do not hide. The hidden
- * part of the caller's bins is looked at exactly when a new maximum is worth it (every 0.2 % or 8 KiB of growth); that
+ * part of the caller's bins is looked at exactly when a new maximum is worth it (every 0.2 % or 32 KiB of growth); that
  * of other threads is at most what their bins may hold. In a process of one thread the peak is therefore off by no
  * more than the free blocks that lay in bins and runs at that moment.
  */
@@ -10,7 +10,11 @@
 
 #include "dispatch.h"
 
-enum { LOOK_SHIFT = 9, LOOK_LEAST = 8192 };
+enum {
+    LOOK_SHIFT = 9,       // a look at each 0.2 % of growth
+    LOOK_FINE = 32 << 10, // or at so many bytes, if that is more
+    LOOK_FINE_SHIFT = 6,  // or at 1.6 %, if that is less: small programs are looked at more closely
+};
 
 static struct {
     int64_t bins;                         // any thread: bytes of all bins' capacities
@@ -32,18 +36,31 @@ static uint64_t level_of(const struct bin *bin)
     return (uint64_t)(level < 0 ? 0 : level > capacity ? capacity : level);
 }
 
-uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy)
+static uint64_t class_hidden_now(const struct thread *self, unsigned class)
 {
-    uint64_t bytes = 0;
+    size_t size = class_sizes[class];
+    return level_of(&self->bins[class]) * size + run_bytes(&self->books[class].run, size);
+}
+
+/* All of it, and the part that one policy has (by its index in the page). */
+static uint64_t walk_hidden(const struct thread *self, unsigned policy, uint64_t *ret_part)
+{
+    uint64_t bytes = 0, part = 0;
     for (unsigned class = CLASS_FIRST; class <= hint_get(self->top_class); class ++) {
-        if (policy && dispatch_policies[class] != policy)
+        if (!hint_get(self->bins[class].capacity) && !hint_get(self->books[class].has_run))
             continue;
-        const struct bin *bin = &self->bins[class];
-        size_t size = class_size(class);
-        bytes += level_of(bin) * size;
-        bytes += run_blocks(&self->books[class].run, size) * size;
+        uint64_t here = class_hidden_now(self, class);
+        bytes += here;
+        part += page->class_policy[class] == policy ? here : 0;
     }
+    *ret_part = part;
     return bytes;
+}
+
+uint64_t bins_hidden_now(const struct thread *self)
+{
+    uint64_t part;
+    return walk_hidden(self, 0, &part);
 }
 
 uint64_t bins_level_bytes(const struct thread *self)
@@ -59,18 +76,11 @@ uint64_t bins_level_bytes(const struct thread *self)
 static bool worth_a_look(int64_t now, int64_t *looked)
 {
     int64_t last = hint_get(*looked);
-    if (now - last < (last >> LOOK_SHIFT) || now - last < LOOK_LEAST)
+    int64_t fine = last >> LOOK_FINE_SHIFT < LOOK_FINE ? last >> LOOK_FINE_SHIFT : LOOK_FINE;
+    if (now - last < (last >> LOOK_SHIFT) || now - last < fine)
         return false;
     hint_set(*looked, now);
     return true;
-}
-
-static int64_t class_hidden_now(const struct thread *self, unsigned class)
-{
-    const struct bin *bin = &self->bins[class];
-    size_t size = class_size(class);
-    int64_t blocks = hint_get(bin->capacity) - hint_get(bin->room) + (int64_t)run_blocks(&self->books[class].run, size);
-    return blocks * (int64_t)size;
 }
 
 static int64_t class_hidden_most(const struct thread *self, unsigned class)
@@ -86,23 +96,24 @@ static void held_peaks(struct thread *self, unsigned class)
     int64_t now = hint_get(of_class->levels.held.now);
     if (now > hint_get(of_class->levels.held.bound)) {
         int64_t others = hint_get(hidden.of_class[class]) - class_hidden_most(self, class);
-        level_peak(&of_class->levels.held, now - class_hidden_now(self, class) - others, now);
+        level_peak(&of_class->levels.held, now - (int64_t)class_hidden_now(self, class) - others, now);
     }
-    int64_t others = hint_get(hidden.all) - (int64_t)self->hidden;
-    struct level *total = &page->total.held;
-    now = hint_get(total->now);
-    if (now > hint_get(total->bound))
-        level_peak(total, worth_a_look(now, &hidden.looked) ? now - (int64_t)bins_hidden_now(self, NULL) - others : 0,
-                   now);
     unsigned index = page->class_policy[class];
-    struct level *policy = &page->policies[index].levels.held;
-    now = hint_get(policy->now);
-    if (now > hint_get(policy->bound)) {
-        int64_t seen = 0;
-        if (worth_a_look(now, &hidden.looked_policy[index]))
-            seen = now - (int64_t)bins_hidden_now(self, policies[index]) - others;
-        level_peak(policy, seen, now);
+    struct level *total = &page->total.held, *policy = &page->policies[index].levels.held;
+    int64_t in_all = hint_get(total->now), in_policy = hint_get(policy->now);
+    int64_t all_seen = 0, policy_seen = 0;
+    if (in_all <= hint_get(total->bound) && in_policy <= hint_get(policy->bound))
+        return;
+    bool look = in_all > hint_get(total->bound) && worth_a_look(in_all, &hidden.looked);
+    look |= in_policy > hint_get(policy->bound) && worth_a_look(in_policy, &hidden.looked_policy[index]);
+    if (look) {
+        uint64_t part;
+        int64_t others = hint_get(hidden.all) - (int64_t)self->hidden;
+        all_seen = in_all - (int64_t)walk_hidden(self, index, &part) - others;
+        policy_seen = in_policy - (int64_t)part - others;
     }
+    level_peak(total, all_seen, in_all);
+    level_peak(policy, policy_seen, in_policy);
 }
 
 /* New maxima of what pools keep: shared stores and spares, and bins besides. */

@@ -235,7 +235,7 @@ void bin_empty(struct thread *self, unsigned class)
     bin_sync(self, class);
     if (dispatch_policies[class])
         dispatch_policies[class]->leave(self, class);
-    if (run_blocks(&books->run, size))
+    if (run_bytes(&books->run, size))
         account_move(self, class, -(long)heap_unfetch(class, &books->run, os_clock_coarse()), 0);
     account_run(self, class, false);
     struct bin *bin = &self->bins[class];

@@ -38,8 +38,8 @@ HIDDEN void count_request(struct thread *self, unsigned class, size_t size);
 /* Empties everything of the class: bin and spare by its policy, then the run. */
 HIDDEN void bin_empty(struct thread *self, unsigned class);
 
-/* Bytes that wait in the caller's bins and runs at this moment: of one policy, or of all (NULL). */
-HIDDEN uint64_t bins_hidden_now(const struct thread *self, const struct policy *policy);
+/* Bytes that wait in a thread's bins and runs at this moment. */
+HIDDEN uint64_t bins_hidden_now(const struct thread *self);
 
 /* Bytes that wait in the caller's bins (not spares, not runs). */
 HIDDEN uint64_t bins_level_bytes(const struct thread *self);

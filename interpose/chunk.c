@@ -12,6 +12,7 @@
 #include "chunk.h"
 
 #include "lock.h"
+#include "meta.h"
 #include "os.h"
 #include "span.h"
 
@@ -21,12 +22,6 @@ enum {
     STEP_UNITS_FIRST = 4,
     STEP_UNITS_MOST = 64,
     LENGTHS = 65, // lists of runs of 1..64 units, and one of all longer
-    META_BLOCK = 64 << 10,
-};
-
-struct window {
-    uint16_t bins[WINDOW_UNITS];      // any thread: offset of the class's bin, 0: not ours
-    struct span *spans[WINDOW_UNITS]; // any thread
 };
 
 struct chunk {
@@ -46,56 +41,6 @@ static struct {
     uint32_t epoch;                 // lock: units: forks so far
     uint32_t lost;                  // lock: units: the last fork in which this lock's data were lost
 } units;
-
-static struct {
-    struct lock lock;
-    char *next, *end; // lock: meta
-} meta;
-
-void *meta_alloc(size_t bytes)
-{
-    bytes = align_up(bytes, CACHE_LINE);
-    lock_acquire(&meta.lock, RANK_META);
-    if ((size_t)(meta.end - meta.next) < bytes) {
-        size_t block = max_size(align_up(bytes, OS_PAGE), META_BLOCK);
-        char *fresh = os_map(block);
-        if (!fresh) {
-            lock_release(&meta.lock, RANK_META);
-            return NULL;
-        }
-        if (fresh != meta.end) // else it continues where the last one ended
-            meta.next = fresh;
-        meta.end = fresh + block;
-    }
-    void *start = meta.next;
-    meta.next += bytes;
-    lock_release(&meta.lock, RANK_META);
-    return start;
-}
-
-static struct window *window_of(const void *address)
-{
-    uintptr_t index = (uintptr_t)address >> WINDOW_SHIFT;
-    intptr_t table = index < WINDOWS ? hint_get(unit_map.table[index]) : 0;
-    return table ? (struct window *)((uintptr_t)unit_map.nothing + (uintptr_t)table) : NULL;
-}
-
-static unsigned unit_index(const void *address)
-{
-    return (uint32_t)(uintptr_t)address >> UNIT_SHIFT;
-}
-
-unsigned unit_class(const void *address)
-{
-    struct window *window = window_of(address);
-    return window ? hint_get(window->bins[unit_index(address)]) >> BIN_SHIFT : CLASS_NONE;
-}
-
-struct span *unit_span(const void *address)
-{
-    struct window *window = window_of(address);
-    return window ? hint_get(window->spans[unit_index(address)]) : NULL;
-}
 
 /* Makes the tables of all windows that [start, start + bytes) touches. */
 static bool windows_make(char *start, size_t bytes)
@@ -304,9 +249,8 @@ static bool same_chunk_locked(const char *a, const char *b)
     return false;
 }
 
-void span_give(struct span *span, uint64_t idle_since)
+static void give_locked(struct span *span, uint64_t idle_since)
 {
-    lock_acquire(&units.lock, RANK_UNITS);
     span->clean = false;
     span->idle_since = idle_since;
     char *before = span->start - 1;
@@ -316,7 +260,75 @@ void span_give(struct span *span, uint64_t idle_since)
     if (same_chunk_locked(span->start, after))
         span = join_locked(span, unit_span(after));
     insert_locked(span);
+}
+
+void span_give(struct span *span, uint64_t idle_since)
+{
+    lock_acquire(&units.lock, RANK_UNITS);
+    give_locked(span, idle_since);
     lock_release(&units.lock, RANK_UNITS);
+}
+
+/* The free run of the same chunk that starts where `span` ends, with at least `need` units; NULL if there is none. */
+static struct span *behind_locked(const struct span *span, uint32_t need)
+{
+    char *end = span->start + (size_t)span->units * UNIT;
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        struct span *after = same_chunk_locked(span->start, end) ? unit_span(end) : NULL;
+        bool is_free = after && after->state == SPAN_FREE && after->epoch >= units.lost;
+        if (is_free && after->units >= need)
+            return after;
+        // at the end of what is usable of the chunk that grows, it can grow
+        struct chunk *chunk = units.chunks;
+        char *usable = chunk ? chunk->start + (size_t)chunk->committed * UNIT : NULL;
+        uint32_t have = is_free ? after->units : 0;
+        if (end + (size_t)have * UNIT != usable || chunk->units - chunk->committed < need - have ||
+            !grow_chunk_locked(need - have))
+            return NULL;
+    }
+    return NULL;
+}
+
+static bool lengthen_locked(struct span *span, uint32_t need)
+{
+    struct span *after = behind_locked(span, need);
+    if (!after)
+        return false;
+    remove_locked(after);
+    if (after->units > need) {
+        after->start += (size_t)need * UNIT;
+        after->units -= need;
+        insert_locked(after);
+    } else {
+        record_give_locked(after);
+    }
+    span->units += need;
+    return true;
+}
+
+static bool shorten_locked(struct span *span, uint32_t length, uint64_t idle_since)
+{
+    struct span *rest =
+        record_take_locked(span->start + (size_t)length * UNIT, span->units - length, false, idle_since);
+    if (!rest)
+        return false;
+    span->units = length;
+    give_locked(rest, idle_since);
+    return true;
+}
+
+bool span_resize(struct span *span, unsigned length, unsigned class, uint64_t idle_since)
+{
+    lock_acquire(&units.lock, RANK_UNITS);
+    bool done = length == span->units  ? true
+                : length > span->units ? lengthen_locked(span, length - span->units)
+                                       : shorten_locked(span, length, idle_since);
+    if (done) {
+        span->class = (uint16_t) class;
+        mark(span, class, span);
+    }
+    lock_release(&units.lock, RANK_UNITS);
+    return done;
 }
 
 bool span_lost(const struct span *span)
@@ -376,8 +388,7 @@ size_t chunk_purge(uint64_t before)
 void chunk_forked(void)
 {
     units.epoch++;
-    if (!lock_survived(&meta.lock))
-        meta.next = meta.end = NULL;
+    meta_forked();
     if (lock_survived(&units.lock))
         return;
     memset(units.free, 0, sizeof(units.free));

@@ -33,6 +33,11 @@ struct unit_map {
 
 extern HIDDEN struct unit_map unit_map;
 
+struct window {
+    uint16_t bins[WINDOW_UNITS];      // any thread: offset of the class's bin, 0: not ours
+    struct span *spans[WINDOW_UNITS]; // any thread
+};
+
 /* Offset of the bin of the class of the unit that `block` lies in; 0 if it is not ours. Any address below 2^47. */
 static ALWAYS_INLINE size_t unit_bin(const void *block)
 {
@@ -48,11 +53,32 @@ static ALWAYS_INLINE size_t unit_bin(const void *block)
     return hint_get(((const struct unit_map *)map)->nothing[(uint32_t)(uintptr_t)block >> UNIT_SHIFT]);
 }
 
-/* Class of the unit; CLASS_NONE if it is not ours. Any address at all. */
-HIDDEN unsigned unit_class(const void *address);
+/* The table that knows the address; NULL if nothing of its window is ours. Any address at all, as below. */
+static inline struct window *window_of(const void *address)
+{
+    uintptr_t index = (uintptr_t)address >> WINDOW_SHIFT;
+    intptr_t table = index < WINDOWS ? hint_get(unit_map.table[index]) : 0;
+    return table ? (struct window *)((uintptr_t)unit_map.nothing + (uintptr_t)table) : NULL;
+}
+
+static inline unsigned unit_index(const void *address)
+{
+    return (uint32_t)(uintptr_t)address >> UNIT_SHIFT;
+}
+
+/* Class of the unit; CLASS_NONE if it is not ours. */
+static inline unsigned unit_class(const void *address)
+{
+    struct window *window = window_of(address);
+    return window ? hint_get(window->bins[unit_index(address)]) >> BIN_SHIFT : CLASS_NONE;
+}
 
 /* The span that the address lies in (in use or free); NULL if it is not ours. */
-HIDDEN struct span *unit_span(const void *address);
+static inline struct span *unit_span(const void *address)
+{
+    struct window *window = window_of(address);
+    return window ? hint_get(window->spans[unit_index(address)]) : NULL;
+}
 
 /*
  * A run of `units` units, marked as class `class`, with pages that read as zeros if ret->clean. NULL if memory is
@@ -63,12 +89,15 @@ HIDDEN struct span *span_take(unsigned units, unsigned class);
 /* Gives a run back; neighbours are joined. `idle_since`: nanoseconds of the coarse clock, 0: purge at the next chance. */
 HIDDEN void span_give(struct span *span, uint64_t idle_since);
 
+/*
+ * Makes a run that is in use longer or shorter where it lies, and marks it as `class`: longer only if what follows is
+ * free. False, and nothing changed, if not. What is added may be dirty. Any thread, for a run that is the caller's.
+ */
+HIDDEN bool span_resize(struct span *span, unsigned units, unsigned class, uint64_t idle_since);
+
 /* Gives the pages of free runs that have been idle since `before` or longer to the system, and whole free chunks'
  * address space too; returns bytes. Any thread. */
 HIDDEN size_t chunk_purge(uint64_t before);
-
-/* Bookkeeping memory: zeroed, aligned to 64, never freed, NULL if refused. Any thread. */
-HIDDEN void *meta_alloc(size_t bytes);
 
 /* In a forked child: whatever a vanished thread may have left half-changed is left alone from now on. */
 HIDDEN void chunk_forked(void);

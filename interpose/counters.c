@@ -148,6 +148,10 @@ void counters_sum(const struct page *from, unsigned class, struct class_counts *
 static bool raise_to(int64_t *maximum, int64_t value)
 {
     int64_t seen = hint_get(*maximum);
+    if (__libc_single_threaded && value > seen) {
+        *maximum = value;
+        return true;
+    }
     while (value > seen)
         if (__atomic_compare_exchange_n(maximum, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
             return true;

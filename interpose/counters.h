@@ -71,8 +71,7 @@ struct class_counts { // owner only; one cache line
 struct shard {
     uint32_t owners; // threads that have had this shard
     uint32_t alive;  // 1 while a thread has it (more on the last one, which is shared)
-    uint64_t bins;   // bytes waiting in bins at the owner's last slow path
-    uint64_t padding[6];
+    uint64_t padding[7];
     struct class_counts classes[CLASS_COUNT];
 };
 
@@ -125,7 +124,7 @@ struct page {
     uint32_t broken;    // an invariant of the heap that failed in the process, index + 1
     uint32_t unsettled; // of a dump: threads were at work meanwhile, some of their last events may be missing
     uint32_t padding;
-    uint64_t tick_period; // ns between two ticks of the timeline; doubles when it is full
+    uint64_t tick_period; // ns between two ticks of the timeline; doubles when it is full; 0: nobody reads it
     struct level_pair total;
     struct level mapped;   // bytes that the library has from the kernel (resident or not), without native's
     struct level resident; // VmRSS and VmHWM; peak_at 0: not known

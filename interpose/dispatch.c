@@ -67,7 +67,7 @@ void dispatch_start(const struct route *route)
     }
 }
 
-unsigned dispatch_class(size_t size)
+unsigned dispatch_class_untabled(size_t size)
 {
     unsigned class = class_of(size);
     return rounded[class] ? rounded[class] : class;

@@ -7,6 +7,7 @@
 #ifndef POOLMARK_DISPATCH_H
 #define POOLMARK_DISPATCH_H
 
+#include "chunk.h"
 #include "route.h"
 
 enum { DISPATCH_SLOTS = CLASS_TABLE_MAX / 16 + 1 };
@@ -20,7 +21,13 @@ extern HIDDEN const struct policy *dispatch_policies[CLASS_COUNT];
 /* Fills both tables and the page's account of them. Once, at start; policies' start functions are called. */
 HIDDEN void dispatch_start(const struct route *route);
 
+HIDDEN unsigned dispatch_class_untabled(size_t size);
+
 /* The class that a request of `size` bytes gets, any size; CLASS_NONE if no block can be that large. */
-HIDDEN unsigned dispatch_class(size_t size);
+static inline unsigned dispatch_class(size_t size)
+{
+    unsigned class = size <= CLASS_TABLE_MAX ? hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT : CLASS_NONE;
+    return likely(class) ? class : dispatch_class_untabled(size);
+}
 
 #endif

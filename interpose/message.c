@@ -257,7 +257,7 @@ void message_start(void)
 {
     int error = errno;
     struct stat stat;
-    original.known = fstat(STDERR_FILENO, &stat) == 0;
+    original.known = os_stat(STDERR_FILENO, &stat);
     if (original.known) {
         original.dev = stat.st_dev;
         original.rdev = stat.st_rdev;
@@ -271,7 +271,7 @@ bool message_stderr_is_original(void)
 {
     int error = errno;
     struct stat stat;
-    bool same = original.known && fstat(STDERR_FILENO, &stat) == 0 && stat.st_dev == original.dev &&
+    bool same = original.known && os_stat(STDERR_FILENO, &stat) && stat.st_dev == original.dev &&
                 stat.st_ino == original.ino && stat.st_rdev == original.rdev &&
                 (stat.st_mode & S_IFMT) == original.type;
     errno = error;
@@ -285,7 +285,7 @@ bool message_write(int fd, const char *bytes, size_t count)
     struct quiet quiet;
     if (quiet_begin(&quiet)) {
         struct stat stat;
-        bool may_block = fstat(fd, &stat) != 0 || !S_ISREG(stat.st_mode);
+        bool may_block = !os_stat(fd, &stat) || !S_ISREG(stat.st_mode);
         failure = write_all(fd, bytes, count, may_block);
         quiet_end(&quiet, failure);
     }

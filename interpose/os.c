@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 enum { ERRORS = 4095 }; // the kernel answers -errno in the last page of addresses
@@ -268,6 +269,19 @@ void os_futex_wait(_Atomic uint32_t *word, uint32_t value)
 void os_futex_wake(_Atomic uint32_t *word)
 {
     call3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+bool os_stat(int fd, struct stat *ret)
+{
+    return call3(SYS_fstat, fd, (long)ret, 0) == 0;
+}
+
+void os_host(char *ret, size_t size)
+{
+    struct utsname host;
+    ret[0] = '\0';
+    if (call3(SYS_uname, (long)&host, 0, 0) == 0)
+        strncpy(ret, host.nodename, size - 1)[size - 1] = '\0';
 }
 
 size_t os_read_file(const char *path, char *buffer, size_t size)

@@ -48,6 +48,13 @@ HIDDEN bool os_map_private_at(void *where, size_t bytes);
 HIDDEN const unsigned char *os_fork_mark(void);
 HIDDEN void os_fork_mark_renew(const unsigned char *mark);
 
+/* What fstat says of a descriptor; false if it is not open. */
+struct stat;
+HIDDEN bool os_stat(int fd, struct stat *ret);
+
+/* The machine's name, cut if it is longer. */
+HIDDEN void os_host(char *ret, size_t size);
+
 /* Nanoseconds of CLOCK_MONOTONIC: by system call; the coarse one, from the vdso, costs some 5 ns and is right to some
  * 4 ms. */
 HIDDEN uint64_t os_clock(void);

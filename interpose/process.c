@@ -18,7 +18,6 @@
 #include "trim.h"
 
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 static void copy_text(char *to, size_t size, const char *from)
@@ -83,12 +82,10 @@ static void identify_ids(void)
 
 void process_identify(int argc, char **argv)
 {
-    struct utsname host;
     identify_ids();
     identify_arguments(argc, argv);
     identify_settings();
-    if (uname(&host) == 0)
-        copy_text(page->host, sizeof(page->host), host.nodename);
+    os_host(page->host, sizeof(page->host));
 }
 
 /* Adds what one thread's fast path has done since its books were last brought up to date. */
@@ -132,7 +129,8 @@ static bool is_used(unsigned class)
     return hint_get(levels->held.bound) || hint_get(levels->stored.bound) || heap_blocks_out(class);
 }
 
-static void settle_class(unsigned class)
+/* Returns the bytes that are allocated now. */
+static int64_t settle_class(unsigned class)
 {
     struct page_class *of_class = &page->classes[class];
     uint64_t in_runs = unseen()->classes[class].samples;
@@ -140,8 +138,25 @@ static void settle_class(unsigned class)
     of_class->heap_blocks = heap_blocks_out(class) - in_runs;
     struct class_counts counts;
     counters_sum(page, class, &counts);
-    int64_t live = (int64_t)(counts.hits + counts.misses - counts.frees);
-    level_peak(&of_class->levels.held, live * (int64_t)class_size(class), hint_get(of_class->levels.held.now));
+    int64_t live = (int64_t)(counts.hits + counts.misses - counts.frees) * (int64_t)class_size(class);
+    level_peak(&of_class->levels.held, live, hint_get(of_class->levels.held.now));
+    return live;
+}
+
+/* What is allocated now is exact, and often the most there ever was. Unless other threads are at work. */
+static void settle_levels(void)
+{
+    int64_t total = 0, of_policy[PAGE_POLICIES] = {0};
+    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
+        int64_t live = is_used(class) ? settle_class(class) : 0;
+        total += live;
+        of_policy[page->class_policy[class]] += live;
+    }
+    if (page->unsettled)
+        return;
+    level_peak(&page->total.held, total, hint_get(page->total.held.now));
+    for (unsigned i = 0; i < page->policy_count; i++)
+        level_peak(&page->policies[i].levels.held, of_policy[i], hint_get(page->policies[i].levels.held.now));
 }
 
 void process_settle(void)
@@ -149,9 +164,7 @@ void process_settle(void)
     page->unsettled = hint_get(page->threads_now) > 1;
     process_resume();
     thread_each(add_unseen, unseen());
-    for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++)
-        if (is_used(class))
-            settle_class(class);
+    settle_levels();
     size_t peak;
     uint64_t peak_at;
     page->mapped.now = (int64_t)os_mapped(&peak, &peak_at);
@@ -184,7 +197,7 @@ void process_ends(enum page_end end, int detail)
 
 static void add_hidden_now(struct thread *thread, void *context)
 {
-    *(uint64_t *)context += bins_hidden_now(thread, NULL);
+    *(uint64_t *)context += bins_hidden_now(thread);
 }
 
 static void add_level_bytes(struct thread *thread, void *context)

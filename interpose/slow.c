@@ -108,28 +108,26 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
 
 /*
  * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
- * pass through a bin, so that each is counted as the miss that it is.
+ * pass through a bin, so that each is counted as the miss that it is. *ret_clean: it reads as zeros.
  */
-static ALWAYS_INLINE void *from_run(size_t size)
+static ALWAYS_INLINE void *from_run(size_t size, bool *ret_clean)
 {
     struct thread *self = thread_self;
-    if (size > CLASS_TABLE_MAX || self->busy || self->shares_shard || thread_fork_unseen())
+    if (unlikely(size > CLASS_TABLE_MAX || self->busy || self->shares_shard || thread_fork_unseen()))
         return NULL;
-    unsigned class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
-    if (self->bins[class].spare || self->bins[class].head)
+    size_t class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
+    if (self->bins[class].spare)
         return NULL;
-    bool clean;
-    void *block = run_next(&self->books[class].run, class_sizes[class], &clean);
-    if (!block)
-        return NULL; // and nothing is written, since thread_none is everybody's
-    self->is_clean = clean;
-    owner_add(self->shard->classes[class].misses, 1);
+    void *block = run_next(&self->books[class].run, class_sizes[class], ret_clean);
+    if (likely(block)) // else nothing is written, since thread_none is everybody's
+        owner_add(self->shard->classes[class].misses, 1);
     return block;
 }
 
 void *slow_malloc(size_t size)
 {
-    void *block = from_run(size);
+    bool clean;
+    void *block = from_run(size, &clean);
     if (likely(block))
         return block;
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), false);
@@ -137,17 +135,27 @@ void *slow_malloc(size_t size)
 
 void *slow_calloc(size_t size)
 {
-    void *block = from_run(size);
+    bool clean;
+    void *block = from_run(size, &clean);
     if (likely(block))
-        return thread_self->is_clean ? block : memset(block, 0, size);
+        return clean ? block : memset(block, 0, size);
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), true);
 }
 
-/* An address in our units must be the start of a block. */
-static void insist_on_block(const void *block)
+/*
+ * The class of a block: of its unit, which must have a block at this address, or by its size if it is native's;
+ * CLASS_NONE if it is foreign.
+ */
+static unsigned block_class(const void *block)
 {
-    if (unlikely(unit_span(block) && !block_is_sound(block)))
-        message_broken_heap("an address inside a block was freed, resized or measured", block);
+    const struct span *span = unit_span(block);
+    if (likely(span)) {
+        if (unlikely(span->state != SPAN_CUT || !span_has(span, block)))
+            message_broken_heap("an address inside a block was freed, resized or measured", block);
+        return span->class;
+    }
+    size_t usable = native_usable(block);
+    return usable ? class_floor(usable) : CLASS_NONE;
 }
 
 /* A free block of the class to wherever it belongs, with the guard held. */
@@ -163,13 +171,6 @@ static void put(struct thread *self, unsigned class, void *block)
     bin_adapt(self, class);
     if (!bin_push(self, class, block))
         policy->spill(self, class, block);
-}
-
-/* The class of a block of ours that is not in our units; CLASS_NONE if it is foreign. */
-static unsigned native_block_class(const void *block)
-{
-    size_t usable = native_usable(block);
-    return usable ? class_floor(usable) : CLASS_NONE;
 }
 
 static void release(unsigned class, void *block)
@@ -194,57 +195,66 @@ void slow_free(void *block)
         message_broken_heap("a block was freed twice in a row", block);
     if (!block)
         return;
-    insist_on_block(block);
-    if (class == CLASS_NONE) {
-        class = native_block_class(block);
-        if (class == CLASS_NONE) {
-            foreign_free(block);
-            return;
-        }
-    }
-    release(class, block);
-}
-
-/* Any class, ours or native's; CLASS_NONE if the block is foreign. */
-static unsigned block_class(const void *block)
-{
-    unsigned class = unit_class(block);
-    return class == CLASS_NONE ? native_block_class(block) : class;
+    class = block_class(block);
+    if (unlikely(class == CLASS_NONE))
+        foreign_free(block);
+    else
+        release(class, block);
 }
 
 size_t slow_usable(void *block)
 {
-    insist_on_block(block);
     unsigned class = block_class(block);
     return class == CLASS_NONE ? foreign_usable(block) : class_size(class);
 }
 
-/* A native block that moves without being copied: in the books a free and an allocation. */
-static void *resize_native(void *block, unsigned from, unsigned to)
+/* A block that was resized without us: in the books a free and an allocation. */
+static void count_resized(struct thread *self, unsigned from, unsigned to, size_t size)
 {
-    void *moved = native_resize(block, to);
-    if (!moved)
-        return NULL;
-    to = native_block_class(moved);
-    struct thread *self = thread_enter();
-    if (!self)
-        return moved;
     bin_sync(self, from);
     count_free(self, from);
     count(self, from, dropped, 1);
     account_move(self, from, -1, 0);
-    native_count(from, -1);
     bin_sync(self, to);
     count_miss(self, to);
-    native_count(to, 1);
     account_move(self, to, 1, 0);
+    count_request(self, to, size);
+}
+
+/* A native block that moves without being copied. */
+static void *resize_native(void *block, unsigned from, unsigned to, size_t size)
+{
+    struct thread *self = class_size(to) > CLASS_TABLE_MAX ? thread_enter() : NULL;
+    if (!self)
+        return NULL;
+    void *moved = native_resize(block, to);
+    if (moved) {
+        to = block_class(moved);
+        native_count(from, -1);
+        native_count(to, 1);
+        count_resized(self, from, to, size);
+    }
     thread_leave(self);
     return moved;
 }
 
+/* A heap block that stays where it is: large ones often have room behind them. */
+static void *resize_heap(void *block, unsigned from, unsigned to, size_t size)
+{
+    if (class_size(from) < UNIT / 2 || !dispatch_policies[to] || dispatch_policies[to]->on_native)
+        return NULL;
+    struct thread *self = thread_enter();
+    if (!self)
+        return NULL;
+    bool done = heap_resize(block, to, self->now);
+    if (done)
+        count_resized(self, from, to, size);
+    thread_leave(self);
+    return done ? block : NULL;
+}
+
 void *slow_realloc(void *block, size_t size)
 {
-    insist_on_block(block);
     unsigned from = block_class(block);
     if (from == CLASS_NONE)
         return foreign_realloc(block, size);
@@ -260,8 +270,8 @@ void *slow_realloc(void *block, size_t size)
         count_odd(from);
         return block;
     }
-    void *moved = NULL;
-    if (!unit_span(block) && class_size(to) > CLASS_TABLE_MAX && (moved = resize_native(block, from, to)))
+    void *moved = unit_span(block) ? resize_heap(block, from, to, size) : resize_native(block, from, to, size);
+    if (moved)
         return moved;
     moved = slow_malloc(size);
     if (moved) {

@@ -15,9 +15,9 @@
 #include "message.h"
 
 enum {
-    WASTE_SHIFT = 3, // at most an eighth of a span may be left over
-    UNITS_MOST = 16, // units of a span, unless one block needs more
-    RECIPROCAL_SHIFT = 40,
+    WASTE_SHIFT = 3,  // at most an eighth of a span may be left over
+    UNITS_MOST = 16,  // units of a span, unless one block needs more
+    COUNT_SHIFT = 48, // addresses have 47 bits
 };
 
 struct heap {
@@ -77,18 +77,50 @@ static struct span *cut_locked(struct heap *heap, unsigned class)
     return span;
 }
 
+/*
+ * Home: bundles of blocks, each as long as a run at most, so that a thread takes one without walking it, which would
+ * wait for memory once per block. The second word of a bundle's first block has the address of the next bundle and, in
+ * the upper 16 bits, the length of this one.
+ */
+static void *bundle_next(const void *first)
+{
+    return (void *)(uintptr_t)(((const uint64_t *)first)[1] & (((uint64_t)1 << COUNT_SHIFT) - 1));
+}
+
+static unsigned bundle_count(const void *first)
+{
+    return (unsigned)(((const uint64_t *)first)[1] >> COUNT_SHIFT);
+}
+
+static void bundle_set(void *first, unsigned count, const void *next)
+{
+    ((uint64_t *)first)[1] = (uint64_t)count << COUNT_SHIFT | (uintptr_t)next;
+}
+
+/* A list of `count` sound blocks from `first` to `last` comes home: to the bundle that is first if it has room. */
+static void put_home(struct span *span, void *first, void *last, unsigned count, unsigned most)
+{
+    void *home = span->home;
+    *(void **)last = NULL;
+    if (home && bundle_count(home) + count <= most) {
+        *(void **)last = home;
+        count += bundle_count(home);
+        home = bundle_next(home);
+    }
+    bundle_set(first, count, home);
+    span->home = first;
+}
+
+/* The first bundle. The program may have written to it after free: 0 if it does not read as it was left. */
 static unsigned take_home(struct span *span, unsigned most, struct run *run)
 {
-    void *last = span->home;
-    unsigned count = 1;
-    while (count < most && *(void **)last) {
-        last = *(void **)last;
-        count++;
-    }
-    owner_set(run->list, span->home);
+    void *first = span->home, *next = bundle_next(first);
+    unsigned count = bundle_count(first);
+    if (unlikely(count == 0 || count > most || (next && !span_has(span, next))))
+        return 0;
+    owner_set(run->list, first);
     owner_set(run->listed, count);
-    span->home = *(void **)last;
-    *(void **)last = NULL;
+    span->home = next;
     return count;
 }
 
@@ -102,16 +134,25 @@ static unsigned take_fresh(struct span *span, unsigned most, size_t size, struct
     return count;
 }
 
+static unsigned run_blocks_most(size_t size)
+{
+    return (unsigned)max_size(RUN_BYTES / size, 1);
+}
+
 unsigned heap_fetch(unsigned class, struct run *run)
 {
     struct heap *heap = &heaps[class];
     size_t size = class_size(class);
-    unsigned most = (unsigned)(run_most(size) / size);
+    unsigned most = run_blocks_most(size);
     lock_acquire(&heap->lock, RANK_CLASS);
     struct span *span = heap->partial ? heap->partial : cut_locked(heap, class);
     unsigned count = 0;
     if (span) {
         count = span->home ? take_home(span, most, run) : take_fresh(span, most, size, run);
+        if (unlikely(count == 0)) {
+            lock_release(&heap->lock, RANK_CLASS);
+            message_broken_heap("a link in freed memory was overwritten", span->home);
+        }
         span->used += count;
         owner_add(heap->out, count);
         if (span->used == span->capacity)
@@ -123,32 +164,14 @@ unsigned heap_fetch(unsigned class, struct run *run)
 
 size_t run_most(size_t size)
 {
-    return max_size(RUN_BYTES / size, 1) * size;
+    return run_blocks_most(size) * size;
 }
 
-unsigned run_blocks(const struct run *run, size_t size)
+size_t run_bytes(const struct run *run, size_t size)
 {
     // a dump looks at other threads' runs, which may move: never more than there can be
-    size_t bytes = (size_t)(hint_get(run->end) - hint_get(run->next));
-    return hint_get(run->listed) + (bytes && bytes <= run_most(size) ? (unsigned)(bytes / size) : 0);
-}
-
-/*
- * Whether the block starts where its span has one. The quotient by multiplication (a division per block that comes home
- * would show): exact, since offset and size are below 2^21 and their product so far below 2^40 that the error of the
- * rounded-up reciprocal cannot reach the next whole number.
- */
-static bool sound_in(const struct span *span, const void *block)
-{
-    size_t offset = (size_t)((const char *)block - span->start);
-    size_t index = offset * span->reciprocal >> RECIPROCAL_SHIFT;
-    return index * class_sizes[span->class] == offset && index < span->capacity;
-}
-
-bool block_is_sound(const void *address)
-{
-    struct span *span = unit_span(address);
-    return span && span->state == SPAN_CUT && sound_in(span, address);
+    size_t fresh = (size_t)(hint_get(run->end) - hint_get(run->next));
+    return hint_get(run->listed) * size + (fresh <= max_size(RUN_BYTES, size) ? fresh : 0);
 }
 
 /* A span that a fork has orphaned keeps its blocks for good: its lists may be half-changed. */
@@ -157,48 +180,43 @@ static bool is_orphan(const struct heap *heap, const struct span *span)
     return span->epoch < heap->lost || span_lost(span);
 }
 
-/* Whether the address lies in the span: most blocks of a list lie in the one of the block before. */
-static bool is_in(const struct span *span, const void *block)
-{
-    return span && (size_t)((const char *)block - span->start) < (size_t)span->units * UNIT;
-}
-
 static const char *fault_of(const struct span *span, unsigned class, const void *block)
 {
     if (span->state != SPAN_CUT)
         return "a link in freed memory was overwritten";
     if (span->class != class)
         return "a freed block was changed or freed twice";
-    if (!sound_in(span, block))
+    if (!span_has(span, block))
         return "free of a pointer inside a block";
     return span->used == 0 ? "a block was freed twice" : NULL;
 }
 
 /*
- * Takes home the first blocks of a list, as far as they lie in one span; returns how many. *ret_fault is set if the next
- * one is broken.
+ * Takes home the first blocks of a list, as far as they lie in one span and make one bundle; returns how many. The first
+ * is known to be sound. The loop is what a program
+ * pays that frees more than its pools keep, so all that is the span's is read before it. It stops at whatever is not a
+ * block of this span, sound or not, and looks no further into what it is.
  */
-static unsigned return_to_span(struct heap *heap, struct span *span, void **list, unsigned count,
-                               const char **ret_fault)
+static unsigned return_to_span(struct heap *heap, struct span *span, void **list, unsigned count)
 {
-    bool was_full = span->used == span->capacity;
-    bool orphan = is_orphan(heap, span);
-    void *block = *list;
-    unsigned done = 0;
-    for (; done < count && is_in(span, block); done++) {
-        void *next = *(void **)block;
-        *ret_fault = fault_of(span, span->class, block);
-        if (unlikely(*ret_fault))
+    const char *start = span->start;
+    size_t size = class_sizes[span->class], end = span->capacity * size;
+    uint64_t reciprocal = span->reciprocal;
+    unsigned bundle = run_blocks_most(size), done = 0;
+    unsigned most = (unsigned)min_size(min_size(count, bundle), span->used);
+    void *first = *list, *block = first, *last = first;
+    for (; done < most; done++) {
+        size_t offset = (size_t)((const char *)block - start);
+        if (unlikely(offset >= end || (offset * reciprocal >> RECIPROCAL_SHIFT) * size != offset))
             break;
-        if (likely(!orphan)) {
-            *(void **)block = span->home;
-            span->home = block;
-            span->used--;
-        }
-        block = next;
+        last = block;
+        block = *(void **)block;
     }
+    bool was_full = span->used == span->capacity;
+    put_home(span, first, last, done, bundle);
+    span->used -= done;
     owner_add(heap->out, -(uint64_t)done);
-    if (was_full && !orphan && done)
+    if (was_full)
         list_insert(heap, span);
     *list = block;
     return done;
@@ -214,19 +232,48 @@ unsigned heap_return(unsigned class, void **list, unsigned count, uint64_t idle_
         if (!span)
             break; // native's, or a broken link: the caller finds out
         const char *fault = fault_of(span, class, *list);
-        if (likely(!fault))
-            done += return_to_span(heap, span, list, count - done, &fault);
         if (unlikely(fault)) {
             lock_release(&heap->lock, RANK_CLASS);
             message_broken_heap(fault, *list);
         }
-        if (span->used == 0 && !is_orphan(heap, span)) {
+        if (unlikely(is_orphan(heap, span))) { // one block, which is lost
+            *list = *(void **)*list;
+            owner_add(heap->out, -(uint64_t)1);
+            done++;
+            continue;
+        }
+        done += return_to_span(heap, span, list, count - done);
+        if (span->used == 0) {
             list_remove(heap, span);
             span_give(span, idle_since);
         }
     }
     lock_release(&heap->lock, RANK_CLASS);
     return done;
+}
+
+static void add_out(unsigned class, uint64_t blocks)
+{
+    lock_acquire(&heaps[class].lock, RANK_CLASS);
+    owner_add(heaps[class].out, blocks);
+    lock_release(&heaps[class].lock, RANK_CLASS);
+}
+
+bool heap_resize(void *block, unsigned to, uint64_t idle_since)
+{
+    struct span *span = unit_span(block);
+    if (to >= HEAP_CLASSES || span->capacity != 1)
+        return false;
+    size_t size = class_size(to);
+    unsigned from = span->class, length = span_units(size);
+    // the block is the caller's, and so is its span: no other thread has anything to do with it
+    if ((size_t)length * UNIT / size != 1 || is_orphan(&heaps[from], span) ||
+        !span_resize(span, length, to, idle_since))
+        return false;
+    span->reciprocal = (((uint64_t)1 << RECIPROCAL_SHIFT) + size - 1) / size;
+    add_out(from, -(uint64_t)1);
+    add_out(to, 1);
+    return true;
 }
 
 unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since)
@@ -291,9 +338,14 @@ bool span_check(unsigned class)
     lock_acquire(&heap->lock, RANK_CLASS);
     for (struct span *span = heap->partial; span && good; span = span->next) {
         unsigned home = 0;
-        for (void *block = span->home; block && good; block = *(void **)block) {
-            good = unit_span(block) == span && sound_in(span, block) && home < span->capacity;
-            home++;
+        for (void *first = span->home; first && good; first = bundle_next(first)) {
+            unsigned count = 0;
+            for (void *block = first; block && good; block = *(void **)block) {
+                good = unit_span(block) == span && span_has(span, block) && home < span->capacity;
+                home++;
+                count++;
+            }
+            good = good && count == bundle_count(first);
         }
         good = good && span->state == SPAN_CUT && span->class == class && span->used < span->capacity &&
                span->used + home == span->fresh && span->fresh <= span->capacity;

@@ -5,7 +5,7 @@
  * touched only when needed, and from the list of those that came home later. A span with all blocks home goes back to
  * the units (chunk.h), where any class may have it next.
  *
- * Invariants: used + home = fresh <= capacity, with `home` the length of the list; a span is in its class's
+ * Invariants: used + home = fresh <= capacity, with `home` the blocks in the bundles; a span is in its class's
  * list of partial ones exactly if used < capacity.
  */
 #ifndef POOLMARK_SPAN_H
@@ -17,6 +17,8 @@ enum {
     HEAP_CLASSES = CLASS_OF_1M + 1, // classes below this one come from spans
     RUN_BYTES = TINY ? 128 : 4096,  // what a thread takes from a span at a time, at least one block
 };
+
+enum { RECIPROCAL_SHIFT = 40 };
 
 enum span_state { SPAN_FREE, SPAN_CUT };
 
@@ -31,7 +33,7 @@ struct span {
     uint32_t used;            // lock: class: blocks that are out
     uint32_t fresh;           // lock: class: blocks that were ever out
     uint32_t epoch;           // fixed while cut: chunk_epoch of its making
-    void *home;               // lock: class: blocks that came back
+    void *home;               // lock: class: bundles of blocks that came back
     uint64_t reciprocal;      // fixed while cut: 2^40 / size of a block, rounded up
     uint64_t idle_since;      // lock: units
 };
@@ -68,8 +70,14 @@ static inline void *run_next(struct run *run, size_t size, bool *ret_clean)
 /* Most bytes that a run of this class can hold. */
 HIDDEN size_t run_most(size_t size);
 
+/* Bytes of the blocks left in a run. */
+HIDDEN size_t run_bytes(const struct run *run, size_t size);
+
 /* Blocks left in a run. */
-HIDDEN unsigned run_blocks(const struct run *run, size_t size);
+static inline unsigned run_blocks(const struct run *run, size_t size)
+{
+    return (unsigned)(run_bytes(run, size) / size);
+}
 
 /* Brings back what is left of a run; it is empty then. Returns the number of blocks. */
 HIDDEN unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_since);
@@ -81,8 +89,30 @@ HIDDEN unsigned heap_unfetch(unsigned class, struct run *run, uint64_t idle_sinc
  */
 HIDDEN unsigned heap_return(unsigned class, void **list, unsigned count, uint64_t idle_since);
 
+/*
+ * The block alone in its span becomes one of class `to`, where it lies. False, and nothing changed, if there are more
+ * blocks in its span, would be, or no room behind it. The caller has the block.
+ */
+HIDDEN bool heap_resize(void *block, unsigned to, uint64_t idle_since);
+
+/*
+ * Whether the block starts where its span has one. The quotient by multiplication (a division per block that comes home
+ * would show): exact, since offset and size are below 2^21 and their product so far below 2^40 that the error of the
+ * rounded-up reciprocal cannot reach the next whole number.
+ */
+static inline bool span_has(const struct span *span, const void *block)
+{
+    size_t offset = (size_t)((const char *)block - span->start);
+    size_t index = offset * span->reciprocal >> RECIPROCAL_SHIFT;
+    return index * class_sizes[span->class] == offset && index < span->capacity;
+}
+
 /* Whether `address` is the start of a block of its class's span. Any address. */
-HIDDEN bool block_is_sound(const void *address);
+static inline bool block_is_sound(const void *address)
+{
+    struct span *span = unit_span(address);
+    return span && span->state == SPAN_CUT && span_has(span, address);
+}
 
 /* Blocks that a class has out, by the heap's own count. */
 HIDDEN uint64_t heap_blocks_out(unsigned class);

@@ -71,6 +71,8 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
         live_start();
         exits_start(true, (int)option_values[OPTION_POOL_SIGNAL].number);
     }
-    pthread_atfork(NULL, NULL, fork_child);
+    // unwatched, a child finds out at its first slow path: the handler's place in libc is 64 KiB of every process
+    if (is_watched() || !thread_fork_is_seen())
+        pthread_atfork(NULL, NULL, fork_child);
     errno = saved;
 }

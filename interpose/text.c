@@ -114,3 +114,10 @@ HIDDEN char *strncpy(char *restrict to, const char *restrict from, size_t size)
         to[n] = '\0';
     return to;
 }
+
+HIDDEN char *strpbrk(const char *text, const char *wanted)
+{
+    while (*text && !strchr(wanted, *text))
+        text++;
+    return *text ? (char *)(uintptr_t)text : NULL;
+}

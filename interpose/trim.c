@@ -80,14 +80,15 @@ static void thin_timeline(void)
 
 static void timeline_point(struct thread *self, uint64_t now)
 {
-    if (now < atomic_load_explicit(&clocks.tick_at, memory_order_relaxed) || !lock_try(&clocks.line, RANK_TIMELINE))
+    if (!page->tick_period || now < atomic_load_explicit(&clocks.tick_at, memory_order_relaxed) ||
+        !lock_try(&clocks.line, RANK_TIMELINE))
         return;
     if (page->tick_count == PAGE_TIMELINE)
         thin_timeline();
     int64_t in_bins = (int64_t)bins_level_bytes(self);
     struct page_tick tick = {
         .at = counters_clock(),
-        .allocated = hint_get(page->total.held.now) - (int64_t)bins_hidden_now(self, NULL),
+        .allocated = hint_get(page->total.held.now) - (int64_t)bins_hidden_now(self),
         .pooled = hint_get(page->total.stored.now) + in_bins,
         .resident = resident_now(),
     };

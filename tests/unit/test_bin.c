@@ -168,7 +168,7 @@ Test(bin, empty_leaves_nothing)
     cr_assert_eq(account_hidden(), 0);
     cr_assert_eq(self->bin_bytes, 0);
     cr_assert_eq(self->hidden, 0);
-    cr_assert_eq(bins_hidden_now(self, NULL), 0);
+    cr_assert_eq(bins_hidden_now(self), 0);
     cr_assert_eq(self->bins[class].capacity, 0);
     cr_assert_eq(self->bins[class].room, 0);
     cr_assert_eq(page->total.held.now, (int64_t)class_size(class_of(1000)), "what the program holds");

@@ -92,6 +92,76 @@ Test(span, random_fetches_and_returns_keep_the_books)
     cr_assert_eq(heap_blocks_out(class), 0);
 }
 
+/* One block of its own span. */
+static char *alone(size_t size)
+{
+    struct run run = {0};
+    cr_assert_eq(heap_fetch(class_of(size), &run), 1);
+    return next_block(class_of(size), &run);
+}
+
+Test(span, a_block_alone_grows_and_shrinks_where_it_lies)
+{
+    const unsigned small = class_of(KiB(256)), large = class_of(KiB(448));
+    char *block = alone(KiB(256)), *behind = alone(KiB(256));
+    memset(block, 1, KiB(256));
+    cr_assert_not(heap_resize(block, large, 1), "there is a block behind it");
+    cr_assert_eq(unit_class(block), small);
+    return_one(small, behind);
+    cr_assert(heap_resize(block, large, 1));
+    cr_assert(is_filled(block, 1, KiB(256)));
+    for (size_t at = 0; at < KiB(448); at += UNIT)
+        cr_assert_eq(unit_class(block + at), large);
+    cr_assert_eq(unit_class(block + KiB(448)), CLASS_NONE);
+    cr_assert(block_is_sound(block));
+    cr_assert_not(block_is_sound(block + KiB(256)));
+    cr_assert_eq(heap_blocks_out(small), 0);
+    cr_assert_eq(heap_blocks_out(large), 1);
+    memset(block, 2, KiB(448));
+    cr_assert(heap_resize(block, small, 1));
+    cr_assert(is_filled(block, 2, KiB(256)));
+    cr_assert_eq(unit_class(block + KiB(256)), CLASS_NONE, "the rest is free");
+    cr_assert_eq(alone(KiB(192)), block + KiB(256), "and is used again");
+    return_one(small, block);
+    cr_assert_eq(heap_blocks_out(small), 0);
+}
+
+Test(span, a_block_among_others_does_not_grow)
+{
+    struct run run = {0};
+    const unsigned class = class_of(KiB(1));
+    heap_fetch(class, &run);
+    char *block = next_block(class, &run);
+    cr_assert_not(heap_resize(block, class_of(KiB(256)), 1));
+    char *large = alone(KiB(256));
+    cr_assert_not(heap_resize(large, class, 1), "it would have others beside it");
+    cr_assert_not(heap_resize(large, class_of(MiB(2)), 1), "no heap block is so large");
+    cr_assert_eq(unit_class(large), class_of(KiB(256)));
+}
+
+Test(span, a_block_at_the_end_of_the_chunk_grows_with_it)
+{
+    char *block = alone(KiB(128));
+    for (size_t size = KiB(160); size <= MiB(1); size = class_size(class_of(size + 1)))
+        if (class_size(class_of(size)) % UNIT == 0)
+            cr_assert(heap_resize(block, class_of(size), 1), "%zu", size);
+    memset(block, 1, MiB(1));
+    return_one(CLASS_OF_1M, block);
+}
+
+Test(span, a_bundle_that_was_written_to_is_noticed, .signal = SIGABRT)
+{
+    const unsigned class = class_of(64);
+    struct run run = {0};
+    unsigned count = heap_fetch(class, &run);
+    char *block = next_block(class, &run);
+    next_block(class, &run); // keeps the span
+    return_one(class, block);
+    memset(block, 0x41, 64); // after free
+    for (unsigned i = 0; i <= count; i++)
+        heap_fetch(class, &(struct run){0});
+}
+
 Test(span, little_of_a_span_is_left_over)
 {
     for (unsigned class = CLASS_FIRST; class < HEAP_CLASSES; class ++) {

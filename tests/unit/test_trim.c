@@ -55,6 +55,15 @@ static bool until(bool (*done)(void))
     return false;
 }
 
+Test(trim, no_time_line_where_nobody_reads)
+{
+    start_core("POOL_TRIM=10ms", NULL);
+    page->tick_period = 0; // as in a process without POOL_STATS and POOL_LIVE
+    for (unsigned i = 0; i < 100000; i++)
+        trim_tick(self_now());
+    cr_assert_eq(page->tick_count, 0);
+}
+
 Test(trim, all_gives_back_everything)
 {
     start_core("POOL_POLICY=thread:1K,array:64K,onecache", "POOL_NATIVE=mmap", "POOL_TRIM=off", NULL);
