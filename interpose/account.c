@@ -39,7 +39,8 @@ static uint64_t level_of(const struct bin *bin)
 static uint64_t class_hidden_now(const struct thread *self, unsigned class)
 {
     size_t size = class_sizes[class];
-    return level_of(&self->bins[class]) * size + run_bytes(&self->books[class].run, size);
+    const struct books *books = &self->books[class];
+    return level_of(&self->bins[class]) * size + run_bytes(&books->run, size) + hint_get(books->credit) * size;
 }
 
 /* All of it, and the part that one policy has (by its index in the page). */
@@ -180,7 +181,7 @@ void account_run(struct thread *self, unsigned class, bool has)
         return;
     int64_t bytes = (int64_t)run_most(class_size(class));
     add_hidden(self, class, 0, has ? bytes : -bytes);
-    self->books[class].has_run = has;
+    owner_set(self->books[class].has_run, has);
 }
 
 static void add_all_hidden(struct thread *thread, void *context)

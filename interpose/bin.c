@@ -237,6 +237,12 @@ void bin_empty(struct thread *self, unsigned class)
         dispatch_policies[class]->leave(self, class);
     if (run_bytes(&books->run, size))
         account_move(self, class, -(long)heap_unfetch(class, &books->run, os_clock_coarse()), 0);
+    if (books->credit) {
+        native_count(class, -(int64_t)books->credit);
+        account_move(self, class, -(long)books->credit, 0);
+        owner_set(books->credit, 0);
+    }
+    owner_set(books->credit_most, 0);
     account_run(self, class, false);
     struct bin *bin = &self->bins[class];
     if (bin->capacity && !bin->head) {
@@ -252,8 +258,8 @@ static bool chain_check(const void *head, unsigned count, unsigned class)
     for (unsigned i = 0; i < count; i++) {
         if (!block || (uintptr_t)block % MALLOC_ALIGN)
             return false;
-        unsigned is = unit_class(block); // none: a native block
-        if (is != CLASS_NONE && (is != class || !block_is_sound(block)))
+        unsigned is = unit_class(block); // without a span: a native block
+        if (is != CLASS_NONE && (is != class || (unit_span(block) && !block_is_sound(block))))
             return false;
         if (is == CLASS_NONE && dispatch_policies[class] && unit_span(block))
             return false;

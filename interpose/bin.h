@@ -26,11 +26,19 @@ HIDDEN void count_free(struct thread *self, unsigned class);
 /* Counts one allocation, hit or miss, that did not come from a bin. */
 HIDDEN void count_miss(struct thread *self, unsigned class);
 
-/* Counts blocks that the native allocator has out. */
+/* Counts blocks that the native allocator has out, with credits. */
 HIDDEN void native_count(unsigned class, int64_t blocks);
 
 /* A block of the class holds less than the smallest request that the class is for. */
 HIDDEN void count_odd(unsigned class);
+
+/*
+ * One block of the native allocator comes out or goes back: the accounts follow. Where a policy adds nothing to native
+ * they would be most of the cost; so the class keeps a credit there, like a run that has no blocks: the accounts have up
+ * to a run's worth of blocks out that nobody has, and move once per half of it.
+ */
+HIDDEN void native_comes(struct thread *self, unsigned class);
+HIDDEN void native_goes(struct thread *self, unsigned class);
 
 /* Records the size of one request. */
 HIDDEN void count_request(struct thread *self, unsigned class, size_t size);

@@ -59,6 +59,20 @@ static bool windows_make(char *start, size_t bytes)
     return true;
 }
 
+bool unit_mark_native(const void *block, unsigned class)
+{
+    struct window *window = window_of(block);
+    if (unlikely(!window)) {
+        lock_acquire(&units.lock, RANK_UNITS);
+        windows_make((char *)(uintptr_t)block, 1);
+        lock_release(&units.lock, RANK_UNITS);
+        window = window_of(block);
+    }
+    if (window)
+        hint_set(window->bins[unit_index(block)], (uint16_t)(class << BIN_SHIFT));
+    return window;
+}
+
 /* Units of a run that is in use all lead to their span; of a free one the first and the last do. */
 static void mark(struct span *span, unsigned class, struct span *owner)
 {

@@ -73,6 +73,12 @@ static inline unsigned unit_class(const void *address)
     return window ? hint_get(window->bins[unit_index(address)]) >> BIN_SHIFT : CLASS_NONE;
 }
 
+/*
+ * Notes that the unit holds blocks of the native allocator, all of this class (mimalloc's pages are whole units and of
+ * one size): then free finds their class as it finds that of ours. They have no span. False if memory is exhausted.
+ */
+HIDDEN bool unit_mark_native(const void *block, unsigned class);
+
 /* The span that the address lies in (in use or free); NULL if it is not ours. */
 static inline struct span *unit_span(const void *address)
 {

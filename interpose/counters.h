@@ -27,7 +27,7 @@
 #define PAGE_MAGIC "poolmark"
 
 enum {
-    PAGE_LAYOUT = 1, // raised with every change of this header's structures
+    PAGE_LAYOUT = 2, // raised with every change of this header's structures
     PAGE_POLICIES = 16,
     PAGE_SETTINGS = 32,
     PAGE_WARNINGS = 16,
@@ -78,9 +78,10 @@ struct shard {
 struct page_class {
     struct level_pair levels;
     uint64_t heap_blocks;   // blocks that the heap has handed out and not got back (the heap's own count)
-    uint64_t native_blocks; // the same for the native allocator
+    uint64_t native_blocks; // the same for the native allocator, with the credits of threads (bin.h)
+    uint64_t credits;       // of a settled page: such credits
     uint64_t odd;           // 1: some requests were smaller than those of this class are (aligned, shrunk in place)
-    uint64_t padding[5];
+    uint64_t padding[4];
 };
 
 struct page_policy {

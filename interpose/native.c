@@ -4,7 +4,9 @@
  * mimalloc is opened with RTLD_LOCAL: linked in, its exported malloc and operator new would come before libstdc++'s in
  * some programs. Its faults are kept at this boundary: version 2.0.9 returns misaligned blocks for some alignments
  * (microsoft/mimalloc#700), changes errno in free, and crashes on foreign pointers. Blocks above 16 MiB, which it maps
- * one by one, we map ourselves, so that realloc can move them without copying. It costs some 310 KiB of resident memory
+ * one by one, we map ourselves, so that realloc can move them without copying. Its blocks are known again by the unit
+ * map, since asking it (mi_is_in_heap_region, mi_usable_size) costs more than its free; so none may be aligned inside a
+ * larger one, and what is asked to be more aligned than its class is by nature is not taken from it. It costs some 310 KiB of resident memory
  * and a third of a millisecond at start, so where a route leaves it nothing up to 1 MiB (as `balanced` does) it is not
  * opened at all, and all that native serves are mappings, kept for a while when they are freed, as mimalloc does.
  *
@@ -13,6 +15,7 @@
  */
 #include "native.h"
 
+#include "chunk.h"
 #include "elf.h"
 #include "mapping.h"
 #include "message.h"
@@ -41,7 +44,6 @@ struct libc {
 struct mimalloc {
     void *(*malloc)(size_t);
     void *(*zalloc)(size_t);
-    void *(*aligned)(size_t, size_t);
     void (*free)(void *);
     size_t (*usable)(const void *);
     size_t (*good_size)(size_t);
@@ -82,14 +84,13 @@ static bool open_mimalloc(void)
         return false;
     bind(&native.mi.malloc, dlsym(library, "mi_malloc"));
     bind(&native.mi.zalloc, dlsym(library, "mi_zalloc"));
-    bind(&native.mi.aligned, dlsym(library, "mi_malloc_aligned"));
     bind(&native.mi.free, dlsym(library, "mi_free"));
     bind(&native.mi.usable, dlsym(library, "mi_usable_size"));
     bind(&native.mi.good_size, dlsym(library, "mi_good_size"));
     bind(&native.mi.owns, dlsym(library, "mi_is_in_heap_region"));
     bind(&native.mi.collect, dlsym(library, "mi_collect"));
-    return native.mi.malloc && native.mi.zalloc && native.mi.aligned && native.mi.free && native.mi.usable &&
-           native.mi.good_size && native.mi.owns && native.mi.collect;
+    return native.mi.malloc && native.mi.zalloc && native.mi.free && native.mi.usable && native.mi.good_size &&
+           native.mi.owns && native.mi.collect;
 }
 
 void native_start(enum native_kind kind, bool small)
@@ -146,33 +147,66 @@ static void *libc_take(size_t size, size_t align, bool zero, bool *ret_clean, si
     return tag(zero ? native.libc.calloc(1, with_tag) : native.libc.malloc(with_tag), ret_usable);
 }
 
-static void *mimalloc_take(size_t size, size_t align, bool zero, bool *ret_clean, size_t *ret_usable)
+/* Whether the block's unit is marked with its class, and its address is one that we can use. */
+static ALWAYS_INLINE bool is_marked(const void *block, size_t align, unsigned class)
 {
-    *ret_clean = zero && align <= MALLOC_ALIGN;
-    void *block = align > MALLOC_ALIGN ? native.mi.aligned(size, align)
-                  : zero               ? native.mi.zalloc(size)
-                                       : native.mi.malloc(size);
-    if (block && ((uintptr_t)block & (align - 1) || (uintptr_t)block >= KNOWN_BELOW)) {
-        native.mi.free(block);
-        return mapping_alloc(size, align, ret_clean);
-    }
-    if (block)
-        *ret_usable = native.mi.usable(block);
-    return block;
+    return !((uintptr_t)block & (align - 1)) && (uintptr_t)block < KNOWN_BELOW && unit_class(block) == class;
 }
 
-void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, size_t *ret_usable)
+static void *mimalloc_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsigned *ret_class)
+{
+    size_t size = class_sizes[class];
+    void *block = zero ? native.mi.zalloc(size) : native.mi.malloc(size);
+    *ret_clean = zero;
+    if (!block || likely(is_marked(block, align, class)))
+        return block;
+    *ret_class = class_floor(native.mi.usable(block));
+    if (!((uintptr_t)block & (align - 1)) && (uintptr_t)block < KNOWN_BELOW && unit_mark_native(block, *ret_class))
+        return block;
+    native.mi.free(block);
+    *ret_class = class;
+    return align > MALLOC_ALIGN ? NULL : mapping_alloc(size, align, ret_clean);
+}
+
+void *native_quick_take(unsigned class)
+{
+    int saved = errno;
+    void *block = native.mi.malloc(class_sizes[class]);
+    errno = saved;
+    if (!block || likely(is_marked(block, MALLOC_ALIGN, class)))
+        return block;
+    saved = errno;
+    native.mi.free(block);
+    errno = saved;
+    return NULL;
+}
+
+void native_quick_give(void *block)
+{
+    int saved = errno;
+    native.mi.free(block);
+    errno = saved;
+}
+
+bool native_is_quick(unsigned class)
+{
+    return native.kind == NATIVE_MIMALLOC && class <= CLASS_OF_1M;
+}
+
+void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsigned *ret_class)
 {
     size_t size = class_size(class);
     void *block;
     int saved = errno;
-    *ret_usable = size;
-    if (is_mapped(size) || align > UNIT_ALIGN) {
+    *ret_class = class;
+    if (is_mapped(size) || align > UNIT_ALIGN || (align > MALLOC_ALIGN && class > CLASS_OF_1M)) {
         block = mapping_alloc(size, align, ret_clean);
     } else if (native.kind == NATIVE_LIBC) {
-        block = libc_take(size, align, zero, ret_clean, ret_usable);
+        size_t usable = size;
+        block = libc_take(size, align, zero, ret_clean, &usable);
+        *ret_class = class_floor(usable);
     } else {
-        block = mimalloc_take(size, align, zero, ret_clean, ret_usable);
+        block = mimalloc_take(class, align, zero, ret_clean, ret_class);
     }
     errno = saved;
     if (block && zero && !*ret_clean) {
@@ -187,8 +221,8 @@ size_t native_usable(const void *block)
     size_t size = mapping_size(block);
     if (size || native.kind == NATIVE_MMAP)
         return size;
-    if (native.kind == NATIVE_MIMALLOC)
-        return native.mi.owns(block) ? native.mi.usable(block) : 0;
+    if (native.kind == NATIVE_MIMALLOC) // a block that the program has from mimalloc itself has no mark
+        return unit_class(block) || native.mi.owns(block) ? native.mi.usable(block) : 0;
     size = native.libc.usable((void *)(uintptr_t)block);
     bool ours = size >= MALLOC_ALIGN + sizeof(uintptr_t) && *tag_of(block, size) == tag_value(block);
     return ours ? size - sizeof(uintptr_t) : 0;

@@ -1,8 +1,9 @@
 /*
  * The allocator under the pools (POOL_NATIVE), and libc's for blocks that are not ours at all.
  *
- * The class of a native block is the largest that fits its usable size; it is computed from the block alone, the same
- * way when it is made and when it is freed, so nothing has to be stored for it. Any thread; errno kept by all.
+ * The class of a native block is the largest that fits its usable size; it is found from the block alone, the same way
+ * when it is made and when it is freed: mimalloc's by the unit map, all others by their size. Any thread; errno kept by
+ * all.
  */
 #ifndef POOLMARK_NATIVE_H
 #define POOLMARK_NATIVE_H
@@ -18,11 +19,19 @@ enum native_kind { NATIVE_MIMALLOC, NATIVE_LIBC, NATIVE_MMAP }; // in the order 
 HIDDEN void native_start(enum native_kind kind, bool small);
 
 /*
- * A block for requests of the class, aligned to `align` (a power of two, at least 16); *ret_usable are the bytes that it
- * really has, which may be those of a larger class. NULL if refused. *ret_clean: it reads as zeros; always so if `zero`
+ * A block for requests of the class, aligned to `align` (a power of two, at least 16); *ret_class is the class that it
+ * really has, which may be a larger one. NULL if refused, or if it cannot be so aligned. *ret_clean: it reads as zeros; always so if `zero`
  * is asked for. Before native_start, a mapping.
  */
-HIDDEN void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, size_t *ret_usable);
+HIDDEN void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsigned *ret_class);
+
+/*
+ * The same without its rare cases, for classes of which native_is_quick says so: a block of exactly this class, NULL if
+ * that is not to be had at once. The caller knows that the block that it gives is one of these.
+ */
+HIDDEN bool native_is_quick(unsigned class);
+HIDDEN void *native_quick_take(unsigned class);
+HIDDEN void native_quick_give(void *block);
 
 /* Bytes usable in a block of native_take's; 0 if the address is none of them. Not for addresses inside our units. */
 HIDDEN size_t native_usable(const void *block);

@@ -6,6 +6,7 @@
  */
 #include "bin.h"
 #include "chunk.h"
+#include "dispatch.h"
 #include "message.h"
 #include "native.h"
 #include "options.h"
@@ -20,16 +21,55 @@ void native_count(unsigned class, int64_t n)
         __atomic_fetch_add(&page->classes[class].native_blocks, (uint64_t)n, __ATOMIC_RELAXED);
 }
 
+/* Whether the class's blocks come from native and go there without any pool. */
+static bool is_direct(const struct thread *self, unsigned class)
+{
+    const struct policy *policy = dispatch_policies[class];
+    return policy && policy->refill == native_alloc && policy->spill == block_drop && native_is_quick(class) &&
+           !self->shares_shard && !thread_is_guest(self);
+}
+
+static void credit_move(struct thread *self, unsigned class, int blocks)
+{
+    native_count(class, blocks);
+    account_move(self, class, blocks, 0);
+}
+
+void native_comes(struct thread *self, unsigned class)
+{
+    struct books *books = &self->books[class];
+    if (!books->credit_most && is_direct(self, class)) {
+        owner_set(books->credit_most, (uint8_t)min_size(run_most(class_size(class)) / class_size(class), UINT8_MAX));
+        account_run(self, class, true);
+    }
+    if (books->credit) {
+        owner_add(books->credit, -1);
+        return;
+    }
+    unsigned more = books->credit_most / 2;
+    owner_set(books->credit, (uint8_t)more);
+    credit_move(self, class, (int)more + 1);
+}
+
+void native_goes(struct thread *self, unsigned class)
+{
+    struct books *books = &self->books[class];
+    if (books->credit < books->credit_most) {
+        owner_add(books->credit, 1);
+        return;
+    }
+    unsigned less = books->credit_most / 2;
+    owner_add(books->credit, (uint8_t)-less);
+    credit_move(self, class, -(int)less - 1);
+}
+
 static void *from_native(struct thread *self, unsigned class)
 {
-    size_t usable;
-    void *block = native_take(class, self->want_align, self->want_zero, &self->is_clean, &usable);
+    void *block = native_take(class, self->want_align, self->want_zero, &self->is_clean, &class);
     if (!block)
         return NULL;
-    class = class_floor(usable);
     count_miss(self, class);
-    native_count(class, 1);
-    account_move(self, class, 1, 0);
+    native_comes(self, class);
     return block;
 }
 
@@ -58,15 +98,11 @@ void *heap_alloc(struct thread *self, unsigned class)
 
 void *native_alloc(struct thread *self, unsigned class)
 {
-    // mimalloc needs 32 MiB of address space for its first block; where that is not to be had, ours needs less
     void *block = from_native(self, class);
-    return block || class >= HEAP_CLASSES || self->want_align > MALLOC_ALIGN ? block : from_heap(self, class);
-}
-
-static void give_native(unsigned class, void *block)
-{
-    native_count(class, -1);
-    native_give(block);
+    if (block || class >= HEAP_CLASSES || class_size(class) % self->want_align)
+        return block;
+    // mimalloc needs 32 MiB of address space for its first block, and aligns by size only: where that will not do, ours
+    return from_heap(self, class);
 }
 
 /* Each block to its origin; stretches of heap blocks go in one call. */
@@ -82,19 +118,21 @@ static void give_chain(unsigned class, struct chain chain, uint64_t idle_since)
             message_broken_heap("a link in freed memory was overwritten", block);
         chain.head = *(void **)block;
         chain.count--;
-        give_native(class, block);
+        native_count(class, -1);
+        native_give(block);
     }
 }
 
 void block_drop(struct thread *self, unsigned class, void *block)
 {
     count(self, class, dropped, 1);
-    account_move(self, class, -1, 0);
     if (unit_span(block)) {
+        account_move(self, class, -1, 0);
         *(void **)block = NULL;
         heap_return(class, &block, 1, self->now);
     } else {
-        give_native(class, block);
+        native_goes(self, class);
+        native_give(block);
     }
 }
 

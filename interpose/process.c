@@ -100,6 +100,7 @@ static void add_unseen(struct thread *thread, void *context)
         owner_add(to->classes[class].hits, pops);
         owner_add(to->classes[class].frees, (uint64_t)(level - hint_get(books->level) + (int64_t)pops));
         owner_add(to->classes[class].samples, run_blocks(&books->run, class_size(class))); // borrowed, see below
+        owner_add(to->classes[class].requested, hint_get(books->credit));                  // as well
         if (thread == thread_self && !bin_check(thread, class) && !page->broken)
             page->broken = class + 1;
     }
@@ -114,11 +115,13 @@ void process_resume(void)
 {
     for (unsigned class = CLASS_FIRST; class < CLASS_COUNT; class ++) {
         struct class_counts *counts = &unseen()->classes[class];
-        if (!hint_get(counts->hits) && !hint_get(counts->frees) && !hint_get(counts->samples))
+        if (!hint_get(counts->hits) && !hint_get(counts->frees) && !hint_get(counts->samples) &&
+            !hint_get(counts->requested))
             continue; // not touched: it may be a page that nothing has touched yet
         hint_set(counts->hits, 0);
         hint_set(counts->frees, 0);
         hint_set(counts->samples, 0);
+        hint_set(counts->requested, 0);
     }
 }
 
@@ -134,7 +137,9 @@ static int64_t settle_class(unsigned class)
 {
     struct page_class *of_class = &page->classes[class];
     uint64_t in_runs = unseen()->classes[class].samples;
+    of_class->credits = unseen()->classes[class].requested;
     hint_set(unseen()->classes[class].samples, 0);
+    hint_set(unseen()->classes[class].requested, 0);
     of_class->heap_blocks = heap_blocks_out(class) - in_runs;
     struct class_counts counts;
     counters_sum(page, class, &counts);
@@ -217,13 +222,14 @@ void process_levels(uint64_t *ret_allocated, uint64_t *ret_pooled)
 
 struct class_runs {
     unsigned class;
-    uint64_t blocks;
+    uint64_t blocks, credits;
 };
 
 static void add_run(struct thread *thread, void *context)
 {
     struct class_runs *runs = context;
     runs->blocks += run_blocks(&thread->books[runs->class].run, class_size(runs->class));
+    runs->credits += thread->books[runs->class].credit;
 }
 
 /* The child's first numbers for one class: `live` blocks allocated, the pools' content freed once. */
@@ -235,7 +241,7 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
     struct page_policy *policy = &page->policies[page->class_policy[class]];
     struct books *books = &self->books[class];
     int64_t size = (int64_t)class_size(class);
-    struct class_runs runs = {class, 0};
+    struct class_runs runs = {class, 0, 0};
     thread_each(add_run, &runs); // of the caller and the guest: the others' blocks are empty now
     uint64_t in_bin = bin_count(self, class), spare = self->bins[class].spare_count;
     books->pops = self->bins[class].pops;
@@ -244,7 +250,7 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
     uint64_t kept = in_bin + stored;
     self->shard->classes[class] = (struct class_counts){.misses = live + kept, .frees = kept};
     books_begin(self, class);
-    int64_t held = (int64_t)(live + in_bin + runs.blocks) * size;
+    int64_t held = (int64_t)(live + in_bin + runs.blocks + runs.credits) * size;
     struct level held_level = {held, (int64_t)live * size, held, 0};
     int64_t store = (int64_t)stored * size;
     struct level store_level = {store, (int64_t)kept * size, (int64_t)kept * size, 0};
@@ -256,9 +262,9 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
         sums[i]->stored.now += store;
         sums[i]->stored.peak = sums[i]->stored.bound = sums[i]->stored.peak + (int64_t)kept * size;
     }
-    if (of_class->native_blocks > live + kept)
-        of_class->native_blocks = live + kept;
-    heap_set_blocks_out(class, live + kept + runs.blocks - of_class->native_blocks);
+    if (of_class->native_blocks > live + kept + runs.credits)
+        of_class->native_blocks = live + kept + runs.credits;
+    heap_set_blocks_out(class, live + kept + runs.blocks + runs.credits - of_class->native_blocks);
     page->inherited_blocks += live + kept;
     page->inherited_bytes += live * (uint64_t)size;
 }

@@ -60,7 +60,8 @@ static const char *class_fault(const struct page *from, unsigned class)
         return "hits + dropped + trimmed <= frees";
     // what origins have given out is what the program holds and what the pools keep
     uint64_t held = allocs - before.frees, pooled = before.frees - before.hits - before.dropped - before.trimmed;
-    if (is_settled(from) && hint_get(at->heap_blocks) + hint_get(at->native_blocks) != held + pooled)
+    if (is_settled(from) &&
+        hint_get(at->heap_blocks) + hint_get(at->native_blocks) - hint_get(at->credits) != held + pooled)
         return "heap + native blocks = allocated + pooled blocks";
     return levels_fault(&at->levels);
 }

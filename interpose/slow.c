@@ -106,6 +106,19 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
     return block;
 }
 
+/* A block from native on credit: no account moves. */
+static NOINLINE void *on_credit(struct thread *self, size_t class)
+{
+    self->busy = true;
+    void *block = native_quick_take((unsigned)class);
+    self->busy = false;
+    if (likely(block)) {
+        owner_add(self->books[class].credit, -1);
+        owner_add(self->shard->classes[class].misses, 1);
+    }
+    return block;
+}
+
 /*
  * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
  * pass through a bin, so that each is counted as the miss that it is. *ret_clean: it reads as zeros.
@@ -119,8 +132,12 @@ static ALWAYS_INLINE void *from_run(size_t size, bool *ret_clean)
     if (self->bins[class].spare)
         return NULL;
     void *block = run_next(&self->books[class].run, class_sizes[class], ret_clean);
-    if (likely(block)) // else nothing is written, since thread_none is everybody's
+    if (likely(block)) { // else nothing is written, since thread_none is everybody's
         owner_add(self->shard->classes[class].misses, 1);
+    } else if (self->books[class].credit) {
+        *ret_clean = false;
+        block = on_credit(self, class);
+    }
     return block;
 }
 
@@ -154,6 +171,9 @@ static unsigned block_class(const void *block)
             message_broken_heap("an address inside a block was freed, resized or measured", block);
         return span->class;
     }
+    unsigned class = unit_class(block);
+    if (class != CLASS_NONE)
+        return class;
     size_t usable = native_usable(block);
     return usable ? class_floor(usable) : CLASS_NONE;
 }
@@ -185,14 +205,31 @@ static void release(unsigned class, void *block)
     thread_leave(self);
 }
 
+/* A native block of a class that keeps a credit goes straight back. */
+static ALWAYS_INLINE void to_native(struct thread *self, unsigned class, void *block)
+{
+    self->busy = true;
+    native_quick_give(block);
+    self->busy = false;
+    owner_add(self->books[class].credit, 1);
+    owner_add(self->shard->classes[class].frees, 1);
+    owner_add(self->shard->classes[class].dropped, 1);
+}
+
 void slow_free(void *block)
 {
-    unsigned class = unit_class(block);
-    struct bin *bin = &thread_self->bins[class]; // the one that hot_free looked at
+    unsigned class = (unsigned)(unit_bin(block) >> BIN_SHIFT); // as hot_free found it
+    struct thread *self = thread_self;
+    struct bin *bin = &self->bins[class];
     if (owner_get(bin->room) < 0)
         owner_set(bin->room, 0);
     else if (block && class != CLASS_NONE && bin->head == block)
         message_broken_heap("a block was freed twice in a row", block);
+    const struct books *books = &self->books[class];
+    if (books->credit < books->credit_most && !self->busy && !thread_fork_unseen() && !unit_span(block)) {
+        to_native(self, class, block);
+        return;
+    }
     if (!block)
         return;
     class = block_class(block);
@@ -208,16 +245,14 @@ size_t slow_usable(void *block)
     return class == CLASS_NONE ? foreign_usable(block) : class_size(class);
 }
 
-/* A block that was resized without us: in the books a free and an allocation. */
+/* A block that was resized where it lies or by the kernel: in the books a free and an allocation. */
 static void count_resized(struct thread *self, unsigned from, unsigned to, size_t size)
 {
     bin_sync(self, from);
     count_free(self, from);
     count(self, from, dropped, 1);
-    account_move(self, from, -1, 0);
     bin_sync(self, to);
     count_miss(self, to);
-    account_move(self, to, 1, 0);
     count_request(self, to, size);
 }
 
@@ -230,9 +265,9 @@ static void *resize_native(void *block, unsigned from, unsigned to, size_t size)
     void *moved = native_resize(block, to);
     if (moved) {
         to = block_class(moved);
-        native_count(from, -1);
-        native_count(to, 1);
         count_resized(self, from, to, size);
+        native_goes(self, from);
+        native_comes(self, to);
     }
     thread_leave(self);
     return moved;
@@ -247,8 +282,11 @@ static void *resize_heap(void *block, unsigned from, unsigned to, size_t size)
     if (!self)
         return NULL;
     bool done = heap_resize(block, to, self->now);
-    if (done)
+    if (done) {
         count_resized(self, from, to, size);
+        account_move(self, from, -1, 0);
+        account_move(self, to, 1, 0);
+    }
     thread_leave(self);
     return done ? block : NULL;
 }

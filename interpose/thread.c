@@ -216,6 +216,8 @@ struct thread *thread_forked(void)
         if (thread == self || thread == &guest || !thread->alive)
             continue;
         // what its bins held is lost to the child: a vanished thread may have been half-way through any of them
+        for (unsigned class = CLASS_FIRST; class <= thread->top_class; class ++)
+            page->classes[class].native_blocks -= thread->books[class].credit;
         memset(thread->bins, 0, sizeof(thread->bins));
         memset(thread->books, 0, sizeof(thread->books));
         thread->alive = thread->busy = false;

@@ -34,7 +34,9 @@ struct books {
     struct run run;      // taken from a span and not yet handed out
     uint64_t pops;       // bin.pops then
     int32_t level;       // blocks in the bin then
-    bool has_run;        // its run is among the hidden bytes
+    bool has_run;        // its run, or its credit, is among the hidden bytes
+    uint8_t credit;      // native blocks that the books have out and nobody has: a run without blocks (bin.h)
+    uint8_t credit_most; // 0: none is kept, each call moves the accounts
     uint64_t net_before; // frees less allocations in the shard when this thread got it
     int64_t net_peak;    // most that this thread has freed more than it took: of others' blocks, at least
     uint64_t pops_idle;  // bin.pops at the last idle look

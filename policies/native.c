@@ -6,11 +6,6 @@
  */
 #include "interpose/policy.h"
 
-static void spill(struct thread *self, unsigned class, void *block)
-{
-    block_drop(self, class, block);
-}
-
 const struct policy policy_native = {
     .name = "native",
     .summary = "no pool: every call goes to POOL_NATIVE",
@@ -20,7 +15,7 @@ const struct policy policy_native = {
     .bin_capacity = policy_no_bin,
     .start = policy_nothing_to_start,
     .refill = native_alloc,
-    .spill = spill,
+    .spill = block_drop,
     .leave = policy_nothing_to_leave,
     .trim = policy_nothing_to_trim,
     .stored = policy_nothing_stored,
