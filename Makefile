@@ -124,7 +124,7 @@ $(BUILD)/libpoolmark.so: $(LIB_OBJECTS) interpose/exports.map
 	$(call say,LD)$(CC) $(ALL_FLAGS) $(LIB_LDFLAGS) $(LDFLAGS) -o $@ $(LIB_OBJECTS)
 
 # Speed is for these; all else is built small, since every page of it is resident in every process.
-FAST := entry slow thread bin pool account span chunk meta mapping native class counters lock
+FAST := entry slow thread bin pool account span unit chunk meta mapping native class counters lock
 $(filter-out $(FAST:%=$(BUILD)/interpose/%.o),$(filter $(BUILD)/interpose/%,$(LIB_OBJECTS))): ALL_FLAGS += $(SMALL_$(MODE))
 SMALL_release := -Os
 

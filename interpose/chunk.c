@@ -30,8 +30,6 @@ struct chunk {
     uint32_t units, committed; // lock: units
 };
 
-struct unit_map unit_map;
-
 static struct {
     struct lock lock;
     struct span *free[LENGTHS + 1]; // lock: units; [n] runs of n units, [LENGTHS] longer ones
@@ -42,46 +40,10 @@ static struct {
     uint32_t lost;                  // lock: units: the last fork in which this lock's data were lost
 } units;
 
-/* Makes the tables of all windows that [start, start + bytes) touches. */
-static bool windows_make(char *start, size_t bytes)
-{
-    uintptr_t last = (uintptr_t)(start + bytes - 1) >> WINDOW_SHIFT;
-    for (uintptr_t index = (uintptr_t)start >> WINDOW_SHIFT; index <= last; index++) {
-        if (index >= WINDOWS)
-            return false;
-        if (unit_map.table[index])
-            continue;
-        struct window *window = os_map(align_up(sizeof(struct window), OS_PAGE));
-        if (!window)
-            return false;
-        hint_set(unit_map.table[index], (intptr_t)window - (intptr_t)unit_map.nothing);
-    }
-    return true;
-}
-
-bool unit_mark_native(const void *block, unsigned class)
-{
-    struct window *window = window_of(block);
-    if (unlikely(!window)) {
-        lock_acquire(&units.lock, RANK_UNITS);
-        windows_make((char *)(uintptr_t)block, 1);
-        lock_release(&units.lock, RANK_UNITS);
-        window = window_of(block);
-    }
-    if (window)
-        hint_set(window->bins[unit_index(block)], (uint16_t)(class << BIN_SHIFT));
-    return window;
-}
-
 /* Units of a run that is in use all lead to their span; of a free one the first and the last do. */
 static void mark(struct span *span, unsigned class, struct span *owner)
 {
-    for (uint32_t i = 0; i < span->units; i++) {
-        char *unit = span->start + (size_t)i * UNIT;
-        struct window *window = window_of(unit);
-        hint_set(window->bins[unit_index(unit)], (uint16_t)(class << BIN_SHIFT));
-        hint_set(window->spans[unit_index(unit)], owner);
-    }
+    unit_mark(span->start, (size_t)span->units * UNIT, class, owner);
 }
 
 static struct span **list_for(uint32_t length)
@@ -182,7 +144,7 @@ static bool new_chunk_locked(uint32_t need)
         if (start || want == need)
             break;
     }
-    if (!start || !windows_make(start, want * UNIT)) {
+    if (!start || !unit_cover(start, want * UNIT)) {
         if (start)
             os_unmap(start, want * UNIT, 0);
         chunk->next = units.old_chunks;

@@ -15,10 +15,10 @@
  */
 #include "native.h"
 
-#include "chunk.h"
 #include "elf.h"
 #include "mapping.h"
 #include "message.h"
+#include "unit.h"
 
 #include <dlfcn.h>
 
