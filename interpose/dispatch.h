@@ -7,7 +7,7 @@
 #ifndef POOLMARK_DISPATCH_H
 #define POOLMARK_DISPATCH_H
 
-#include "chunk.h"
+#include "unit.h"
 #include "route.h"
 
 enum { DISPATCH_SLOTS = CLASS_TABLE_MAX / 16 + 1 };

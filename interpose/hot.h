@@ -10,7 +10,7 @@
 #ifndef POOLMARK_HOT_H
 #define POOLMARK_HOT_H
 
-#include "chunk.h"
+#include "unit.h"
 #include "dispatch.h"
 #include "slow.h"
 #include "thread.h"
