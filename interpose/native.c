@@ -58,6 +58,8 @@ static struct {
     struct mimalloc mi;    // fixed after start
 } native = {.kind = NATIVE_MMAP};
 
+struct native_quick native_quick;
+
 /* A pointer to data as a pointer to a function: POSIX allows it, ISO C has no words for it. */
 static void bind(void *function, void *symbol)
 {
@@ -110,6 +112,8 @@ void native_start(enum native_kind kind, bool small)
     static const size_t mapped_above[] = {[NATIVE_MIMALLOC] = MAPPED_ABOVE, [NATIVE_LIBC] = SIZE_MAX};
     native.mapped_above = kind == NATIVE_MMAP ? 0 : mapped_above[kind];
     native.kind = kind;
+    if (kind == NATIVE_MIMALLOC)
+        native_quick = (struct native_quick){native.mi.malloc, native.mi.free};
 }
 
 static bool is_mapped(size_t size)
@@ -147,45 +151,22 @@ static void *libc_take(size_t size, size_t align, bool zero, bool *ret_clean, si
     return tag(zero ? native.libc.calloc(1, with_tag) : native.libc.malloc(with_tag), ret_usable);
 }
 
-/* Whether the block's unit is marked with its class, and its address is one that we can use. */
-static ALWAYS_INLINE bool is_marked(const void *block, size_t align, unsigned class)
-{
-    return !((uintptr_t)block & (align - 1)) && (uintptr_t)block < KNOWN_BELOW && unit_class(block) == class;
-}
-
 static void *mimalloc_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsigned *ret_class)
 {
     size_t size = class_sizes[class];
     void *block = zero ? native.mi.zalloc(size) : native.mi.malloc(size);
     *ret_clean = zero;
-    if (!block || likely(is_marked(block, align, class)))
+    if (!block)
+        return NULL;
+    bool aligned = ((uintptr_t)block & (align - 1)) == 0;
+    if (aligned && unit_class(block) == class)
         return block;
     *ret_class = class_floor(native.mi.usable(block));
-    if (!((uintptr_t)block & (align - 1)) && (uintptr_t)block < KNOWN_BELOW && unit_mark_native(block, *ret_class))
+    if (aligned && (uintptr_t)block < KNOWN_BELOW && unit_mark_native(block, *ret_class))
         return block;
     native.mi.free(block);
     *ret_class = class;
     return align > MALLOC_ALIGN ? NULL : mapping_alloc(size, align, ret_clean);
-}
-
-void *native_quick_take(unsigned class)
-{
-    int saved = errno;
-    void *block = native.mi.malloc(class_sizes[class]);
-    errno = saved;
-    if (!block || likely(is_marked(block, MALLOC_ALIGN, class)))
-        return block;
-    saved = errno;
-    native.mi.free(block);
-    errno = saved;
-    return NULL;
-}
-
-void native_quick_give(void *block)
-{
-    int saved = errno;
-    native.mi.free(block);
-    errno = saved;
 }
 
 bool native_is_quick(unsigned class)

@@ -8,7 +8,7 @@
 #ifndef POOLMARK_NATIVE_H
 #define POOLMARK_NATIVE_H
 
-#include "class.h"
+#include "unit.h"
 
 enum native_kind { NATIVE_MIMALLOC, NATIVE_LIBC, NATIVE_MMAP }; // in the order of options.def
 
@@ -30,8 +30,28 @@ HIDDEN void *native_take(unsigned class, size_t align, bool zero, bool *ret_clea
  * that is not to be had at once. The caller knows that the block that it gives is one of these.
  */
 HIDDEN bool native_is_quick(unsigned class);
-HIDDEN void *native_quick_take(unsigned class);
-HIDDEN void native_quick_give(void *block);
+
+extern HIDDEN struct native_quick {
+    void *(*take)(size_t size);
+    void (*give)(void *block);
+} native_quick; // fixed after start
+
+static ALWAYS_INLINE void *native_quick_take(size_t class)
+{
+    void *block = native_quick.take(class_sizes[class]);
+    if (likely(block && unit_bin(block) == class << BIN_SHIFT))
+        return block;
+    if (block)
+        native_quick.give(block);
+    return NULL;
+}
+
+static ALWAYS_INLINE void native_quick_give(void *block)
+{
+    int *error = &errno, saved = *error; // mimalloc changes it when it gives pages back
+    native_quick.give(block);
+    *error = saved;
+}
 
 /* Bytes usable in a block of native_take's; 0 if the address is none of them. Not for addresses inside our units. */
 HIDDEN size_t native_usable(const void *block);

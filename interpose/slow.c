@@ -106,16 +106,28 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
     return block;
 }
 
+/* Whether the caller may take from what it has without its guard: nothing is written in thread_none, which is everybody's,
+ * since that has nothing. */
+static ALWAYS_INLINE bool is_quick(const struct thread *self, size_t size)
+{
+    return likely(size <= CLASS_TABLE_MAX && !self->busy && !self->shares_shard && !thread_fork_unseen());
+}
+
+static ALWAYS_INLINE size_t quick_class(size_t size)
+{
+    return hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
+}
+
 /* A block from native on credit: no account moves. */
-static NOINLINE void *on_credit(struct thread *self, size_t class)
+static NOINLINE void *malloc_on_credit(struct thread *self, size_t class, size_t size)
 {
     self->busy = true;
-    void *block = native_quick_take((unsigned)class);
+    void *block = native_quick_take(class);
     self->busy = false;
-    if (likely(block)) {
-        owner_add(self->books[class].credit, -1);
-        owner_add(self->shard->classes[class].misses, 1);
-    }
+    if (unlikely(!block))
+        return alloc_or_enomem(size, MALLOC_ALIGN, (unsigned)class, false);
+    owner_add(self->books[class].credit, -1);
+    owner_add(self->shard->classes[class].misses, 1);
     return block;
 }
 
@@ -123,39 +135,41 @@ static NOINLINE void *on_credit(struct thread *self, size_t class)
  * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
  * pass through a bin, so that each is counted as the miss that it is. *ret_clean: it reads as zeros.
  */
-static ALWAYS_INLINE void *from_run(size_t size, bool *ret_clean)
+static ALWAYS_INLINE void *from_run(struct thread *self, size_t class, bool *ret_clean)
 {
-    struct thread *self = thread_self;
-    if (unlikely(size > CLASS_TABLE_MAX || self->busy || self->shares_shard || thread_fork_unseen()))
-        return NULL;
-    size_t class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
     if (self->bins[class].spare)
         return NULL;
     void *block = run_next(&self->books[class].run, class_sizes[class], ret_clean);
-    if (likely(block)) { // else nothing is written, since thread_none is everybody's
+    if (likely(block))
         owner_add(self->shard->classes[class].misses, 1);
-    } else if (self->books[class].credit) {
-        *ret_clean = false;
-        block = on_credit(self, class);
-    }
     return block;
 }
 
 void *slow_malloc(size_t size)
 {
-    bool clean;
-    void *block = from_run(size, &clean);
-    if (likely(block))
-        return block;
+    struct thread *self = thread_self;
+    if (is_quick(self, size)) {
+        size_t class = quick_class(size);
+        if (self->books[class].credit)
+            return malloc_on_credit(self, class, size);
+        bool clean;
+        void *block = from_run(self, class, &clean);
+        if (likely(block))
+            return block;
+    }
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), false);
 }
 
 void *slow_calloc(size_t size)
 {
-    bool clean;
-    void *block = from_run(size, &clean);
-    if (likely(block))
-        return clean ? block : memset(block, 0, size);
+    struct thread *self = thread_self;
+    if (is_quick(self, size)) {
+        size_t class = quick_class(size);
+        bool clean = false;
+        void *block = from_run(self, class, &clean);
+        if (likely(block))
+            return clean ? block : memset(block, 0, size);
+    }
     return alloc_or_enomem(size, MALLOC_ALIGN, dispatch_class(size), true);
 }
 
@@ -206,7 +220,7 @@ static void release(unsigned class, void *block)
 }
 
 /* A native block of a class that keeps a credit goes straight back. */
-static ALWAYS_INLINE void to_native(struct thread *self, unsigned class, void *block)
+static NOINLINE void free_on_credit(struct thread *self, unsigned class, void *block)
 {
     self->busy = true;
     native_quick_give(block);
@@ -226,8 +240,8 @@ void slow_free(void *block)
     else if (block && class != CLASS_NONE && bin->head == block)
         message_broken_heap("a block was freed twice in a row", block);
     const struct books *books = &self->books[class];
-    if (books->credit < books->credit_most && !self->busy && !thread_fork_unseen() && !unit_span(block)) {
-        to_native(self, class, block);
+    if (books->credit < books->credit_most && !self->busy && !thread_fork_unseen() && !unit_span_known(block)) {
+        free_on_credit(self, class, block);
         return;
     }
     if (!block)

@@ -86,6 +86,13 @@ static inline struct span *unit_span(const void *address)
     return window ? hint_get(window->spans[unit_index(address)]) : NULL;
 }
 
+/* The same for an address in a unit that has a class. */
+static ALWAYS_INLINE struct span *unit_span_known(const void *address)
+{
+    intptr_t table = hint_get(unit_map.table[(uintptr_t)address >> WINDOW_SHIFT]);
+    return hint_get(((struct window *)((uintptr_t)unit_map.nothing + (uintptr_t)table))->spans[unit_index(address)]);
+}
+
 /* Makes the tables of all windows that [start, start + bytes) touches. False if memory is exhausted. Any thread. */
 HIDDEN bool unit_cover(const char *start, size_t bytes);
 
