@@ -17,7 +17,7 @@ enum {
 };
 
 static struct {
-    int64_t bins;                         // any thread: bytes of all bins' capacities
+    int64_t bins;                         // any thread: bytes that all bins and their spares may hold
     int64_t all;                          // any thread: the same with runs
     int64_t of_class[CLASS_COUNT];        // any thread: `all` by class
     int64_t looked;                       // hint: held bytes when the total was last looked at
@@ -36,11 +36,17 @@ static uint64_t level_of(const struct bin *bin)
     return (uint64_t)(level < 0 ? 0 : level > capacity ? capacity : level);
 }
 
+/* Free blocks that wait in a bin and in the spare beside it, where nobody else sees them. */
+static uint64_t bin_blocks(const struct bin *bin)
+{
+    return level_of(bin) + (bin_hides_spare(bin) ? hint_get(bin->spare_count) : 0);
+}
+
 static uint64_t class_hidden_now(const struct thread *self, unsigned class)
 {
     size_t size = class_sizes[class];
     const struct books *books = &self->books[class];
-    return level_of(&self->bins[class]) * size + run_bytes(&books->run, size) + hint_get(books->credit) * size;
+    return (bin_blocks(&self->bins[class]) + hint_get(books->credit)) * size + run_bytes(&books->run, size);
 }
 
 /* All of it, and the part that one policy has (by its index in the page). */
@@ -68,8 +74,7 @@ uint64_t bins_level_bytes(const struct thread *self)
 {
     uint64_t bytes = 0;
     for (unsigned class = CLASS_FIRST; class <= hint_get(self->top_class); class ++)
-        bytes +=
-            (uint64_t)(hint_get(self->bins[class].capacity) - hint_get(self->bins[class].room)) * class_size(class);
+        bytes += bin_blocks(&self->bins[class]) * class_sizes[class];
     return bytes;
 }
 
@@ -87,7 +92,8 @@ static bool worth_a_look(int64_t now, int64_t *looked)
 static int64_t class_hidden_most(const struct thread *self, unsigned class)
 {
     size_t size = class_size(class);
-    return (int64_t)(self->bins[class].capacity * size + (self->books[class].has_run ? run_most(size) : 0));
+    return (int64_t)(self->bins[class].capacity * BIN_CHAINS * size +
+                     (self->books[class].has_run ? run_most(size) : 0));
 }
 
 /* New maxima of `held`: for the class, its policy and the whole. */
@@ -117,11 +123,10 @@ static void held_peaks(struct thread *self, unsigned class)
     level_peak(policy, policy_seen, in_policy);
 }
 
-/* New maxima of what pools keep: shared stores and spares, and bins besides. */
+/* New maxima of what pools keep: shared stores and slots, and bins with their spares besides. */
 static void stored_peaks(struct thread *self, unsigned class)
 {
-    int64_t own =
-        (int64_t)(hint_get(self->bins[class].capacity) - hint_get(self->bins[class].room)) * (int64_t)class_size(class);
+    int64_t own = (int64_t)(bin_blocks(&self->bins[class]) * class_sizes[class]);
     struct level *levels[] = {&page->classes[class].levels.stored,
                               &page->policies[page->class_policy[class]].levels.stored, &page->total.stored};
     int64_t most[] = {hint_get(hidden.of_class[class]), hint_get(hidden.bins), hint_get(hidden.bins)};
@@ -170,7 +175,7 @@ static void add_hidden(struct thread *self, unsigned class, int64_t bin_bytes, i
 
 void account_capacity(struct thread *self, unsigned class, long blocks)
 {
-    add_hidden(self, class, blocks * (int64_t)class_size(class), 0);
+    add_hidden(self, class, blocks * BIN_CHAINS * (int64_t)class_size(class), 0);
     if (blocks > 0)
         stored_peaks(self, class);
 }
@@ -190,7 +195,7 @@ static void add_all_hidden(struct thread *thread, void *context)
     thread->bin_bytes = thread->hidden = 0;
     for (unsigned class = CLASS_FIRST; class <= thread->top_class; class ++) {
         size_t size = class_size(class);
-        add_hidden(thread, class, (int64_t)(thread->bins[class].capacity * size),
+        add_hidden(thread, class, (int64_t)(thread->bins[class].capacity * BIN_CHAINS * size),
                    thread->books[class].has_run ? (int64_t)run_most(size) : 0);
     }
 }

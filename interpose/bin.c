@@ -162,8 +162,7 @@ void bin_swap_spare(struct thread *self, unsigned class)
     owner_set(bin->head, bin->spare);
     level_set(self, class, in_spare);
     bin->spare = head;
-    bin->spare_count = (uint16_t)in_bin;
-    count_stored(self, class, (long)in_bin - (long)in_spare);
+    owner_set(bin->spare_count, (uint16_t)in_bin);
 }
 
 void *spare_pop(struct thread *self, unsigned class)
@@ -172,7 +171,7 @@ void *spare_pop(struct thread *self, unsigned class)
     void *block = bin->spare;
     if (block) {
         bin->spare = *(void **)block;
-        bin->spare_count--;
+        owner_add(bin->spare_count, (uint16_t)-1);
         count_stored(self, class, -1);
     }
     return block;
@@ -187,7 +186,7 @@ bool spare_push(struct thread *self, unsigned class, void *block, unsigned most)
         return false;
     *(void **)block = bin->spare;
     bin->spare = block;
-    bin->spare_count++;
+    owner_add(bin->spare_count, 1);
     if (class > self->top_class)
         owner_set(self->top_class, (uint16_t) class);
     count_stored(self, class, 1);
@@ -208,8 +207,9 @@ struct chain bin_take_spare(struct thread *self, unsigned class)
     struct bin *bin = &self->bins[class];
     struct chain chain = {bin->spare, bin->spare_count};
     bin->spare = NULL;
-    bin->spare_count = 0;
-    count_stored(self, class, -(long)chain.count);
+    owner_set(bin->spare_count, 0);
+    if (!bin_hides_spare(bin))
+        count_stored(self, class, -(long)chain.count);
     return chain;
 }
 

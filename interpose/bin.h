@@ -49,10 +49,10 @@ HIDDEN void bin_empty(struct thread *self, unsigned class);
 /* Bytes that wait in a thread's bins and runs at this moment. */
 HIDDEN uint64_t bins_hidden_now(const struct thread *self);
 
-/* Bytes that wait in the caller's bins (not spares, not runs). */
+/* Bytes that wait in the caller's bins and their spares (not slots, not runs). */
 HIDDEN uint64_t bins_level_bytes(const struct thread *self);
 
-/* Blocks move: `held` into (+) or out of (-) threads' hands, `stored` into or out of shared pools and spares. */
+/* Blocks move: `held` into (+) or out of (-) threads' hands, `stored` into or out of shared pools and slots. */
 HIDDEN void account_move(struct thread *self, unsigned class, long held, long stored);
 
 /* The bin of the class may now hold `blocks` more (or less). */

@@ -59,7 +59,7 @@ struct level {
 
 struct level_pair {
     struct level held;   // allocated + blocks waiting in bins; `peak` and `bound` are those of allocated
-    struct level stored; // blocks in shared pools and spare lists; `peak` and `bound` are those of pooled
+    struct level stored; // blocks in shared pools and threads' slots; `peak` and `bound` are those of pooled
 };
 
 #define COUNTER(name, unit, meaning) uint64_t name;

@@ -65,7 +65,8 @@ HIDDEN void *native_alloc(struct thread *self, unsigned class);
 HIDDEN void *count_hit(struct thread *self, unsigned class, void *block);
 
 /* The caller's bin. bin_pop: NULL if empty. bin_push: false if full. bin_swap_spare: exchanges the bin with the spare
- * chain (each thread keeps one per class, at most as long as the bin); bin_spare_count tells its length. */
+ * chain (each thread keeps one per class, at most as long as the bin, and it counts as part of the bin);
+ * bin_spare_count tells its length. */
 HIDDEN void *bin_pop(struct thread *self, unsigned class);
 HIDDEN bool bin_push(struct thread *self, unsigned class, void *block);
 HIDDEN void bin_swap_spare(struct thread *self, unsigned class);

@@ -167,7 +167,7 @@ bool pools_have_room(unsigned class, size_t blocks)
 
 bool bins_have_room(const struct thread *self, unsigned class, size_t blocks)
 {
-    return self->bin_bytes + blocks * class_size(class) <= option_values[OPTION_POOL_THREAD_BYTES].number;
+    return self->bin_bytes + blocks * BIN_CHAINS * class_size(class) <= option_values[OPTION_POOL_THREAD_BYTES].number;
 }
 
 void block_freed_twice(const void *block)

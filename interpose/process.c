@@ -243,10 +243,12 @@ static void inherit_class(struct thread *self, unsigned class, uint64_t live)
     int64_t size = (int64_t)class_size(class);
     struct class_runs runs = {class, 0, 0};
     thread_each(add_run, &runs); // of the caller and the guest: the others' blocks are empty now
-    uint64_t in_bin = bin_count(self, class), spare = self->bins[class].spare_count;
+    const struct bin *bin = &self->bins[class];
+    uint64_t in_slot = bin_hides_spare(bin) ? 0 : bin->spare_count;
+    uint64_t in_bin = bin_count(self, class) + bin->spare_count - in_slot;
     books->pops = self->bins[class].pops;
-    books->level = (int32_t)in_bin;
-    uint64_t stored = spare + (dispatch_policies[class] ? dispatch_policies[class]->stored(class) : 0);
+    books->level = (int32_t)bin_count(self, class);
+    uint64_t stored = in_slot + (dispatch_policies[class] ? dispatch_policies[class]->stored(class) : 0);
     uint64_t kept = in_bin + stored;
     self->shard->classes[class] = (struct class_counts){.misses = live + kept, .frees = kept};
     books_begin(self, class);

@@ -131,6 +131,18 @@ static NOINLINE void *malloc_on_credit(struct thread *self, size_t class, size_t
     return block;
 }
 
+/* The bin is empty and has a spare: no policy needs to be asked. */
+static NOINLINE void *malloc_from_spare(struct thread *self, size_t class)
+{
+    self->busy = true;
+    bin_sync(self, (unsigned)class);
+    bin_swap_spare(self, (unsigned)class);
+    void *block = count_hit(self, (unsigned)class, bin_pop(self, (unsigned)class));
+    trim_tick(self);
+    self->busy = false;
+    return block;
+}
+
 /*
  * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
  * pass through a bin, so that each is counted as the miss that it is. *ret_clean: it reads as zeros.
@@ -152,6 +164,8 @@ void *slow_malloc(size_t size)
         size_t class = quick_class(size);
         if (self->books[class].credit)
             return malloc_on_credit(self, class, size);
+        if (self->bins[class].spare && bin_hides_spare(&self->bins[class]))
+            return malloc_from_spare(self, class);
         bool clean;
         void *block = from_run(self, class, &clean);
         if (likely(block))

@@ -29,6 +29,17 @@ struct bin {
 };
 _Static_assert(sizeof(struct bin) == 1 << BIN_SHIFT, "the unit map holds bin offsets");
 
+enum { BIN_CHAINS = 2 }; // a bin and its spare hold up to this many times its capacity
+
+/*
+ * Whether the spare counts as part of the bin: it is exchanged with it too often for the shared accounts to follow. Without
+ * a bin the spare is a slot for large blocks, which are counted as stored.
+ */
+static inline bool bin_hides_spare(const struct bin *bin)
+{
+    return hint_get(bin->capacity) > 0;
+}
+
 /* What is known of a bin at its last slow path. Owner only; others may read as a hint. */
 struct books {
     struct run run;      // taken from a span and not yet handed out
@@ -48,7 +59,7 @@ struct thread {
     struct shard *shard;          // fixed while the thread has the block
     struct thread *next;          // lock: threads
     uint64_t hidden;              // owner only: most bytes that its bins and runs may hold unseen
-    uint64_t bin_bytes;           // owner only: bytes of all bins' capacities
+    uint64_t bin_bytes;           // owner only: bytes that all bins and their spares may hold
     uint64_t look_at;             // owner only: coarse clock of the next idle look
     uint32_t events;              // owner only: slow paths so far
     uint16_t top_class;           // owner only: the largest class with a bin or run

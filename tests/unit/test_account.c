@@ -176,12 +176,12 @@ Test(account, hidden_bytes_follow_capacities_and_runs)
     struct thread *self = self_now();
     const unsigned class = class_of(64);
     account_capacity(self, class, 10);
-    cr_assert_eq(account_hidden(), 640);
+    cr_assert_eq(account_hidden(), 640 * BIN_CHAINS);
     account_run(self, class, true);
     account_run(self, class, true);
-    cr_assert_eq(account_hidden(), 640 + (int64_t)run_most(64));
-    cr_assert_eq(self->hidden, 640 + run_most(64));
-    cr_assert_eq(self->bin_bytes, 640);
+    cr_assert_eq(account_hidden(), 640 * BIN_CHAINS + (int64_t)run_most(64));
+    cr_assert_eq(self->hidden, 640 * BIN_CHAINS + run_most(64));
+    cr_assert_eq(self->bin_bytes, 640 * BIN_CHAINS);
     cr_assert_eq(self->top_class, class);
     account_run(self, class, false);
     account_capacity(self, class, -10);
@@ -197,7 +197,7 @@ Test(account, a_child_hides_only_what_it_has_itself)
     account_capacity(self, class_of(64), 0);
     struct thread other = {.shard = self->shard};
     account_capacity(&other, class_of(128), 100);
-    cr_assert_eq(account_hidden(), (int64_t)own + 12800);
+    cr_assert_eq(account_hidden(), (int64_t)own + 12800 * BIN_CHAINS);
     account_forked();
     cr_assert_eq(account_hidden(), (int64_t)own);
     cr_assert_eq(self->hidden, own);

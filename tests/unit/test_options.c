@@ -49,7 +49,7 @@ Test(start, every_default_is_acceptable)
     }
     cr_assert_str_eq(option_values[OPTION_POOL_POLICY].text, "balanced");
     cr_assert_eq(option_values[OPTION_POOL_TRIM].number, 10000000000);
-    cr_assert_eq(option_values[OPTION_POOL_THREAD_BYTES].number, KiB(256));
+    cr_assert_eq(option_values[OPTION_POOL_THREAD_BYTES].number, KiB(512));
     options_start(NULL, complain);
     cr_assert_eq(line_count, 0);
 }

@@ -137,8 +137,8 @@ Test(pool, budgets)
     page->total.stored.now = MiB(1) - (int64_t)size;
     cr_assert(pools_have_room(small, 1));
     cr_assert_not(pools_have_room(small, 2));
-    cr_assert(bins_have_room(self, small, KiB(64) / size));
-    cr_assert_not(bins_have_room(self, small, KiB(64) / size + 1));
+    cr_assert(bins_have_room(self, small, KiB(64) / BIN_CHAINS / size), "and as much in the spare");
+    cr_assert_not(bins_have_room(self, small, KiB(64) / BIN_CHAINS / size + 1));
     self->bin_bytes = KiB(64);
     cr_assert_not(bins_have_room(self, small, 1));
     self->bin_bytes = 0;
