@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "background.h"
 #include "end.h"
 #include "sandbox.h"
 #include "signals.h"
@@ -124,6 +125,7 @@ bool sandbox_allows_handlers(const struct sock_fprog *filter)
 static void entering(bool strict, const struct sock_fprog *filter)
 {
     int saved = errno;
+    background_forbid();
     if (!strict && !filter) // a probe, the kernel says EFAULT
         return;
     bool dumps = !strict && sandbox_allows_dumps(filter);

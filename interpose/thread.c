@@ -181,6 +181,11 @@ void thread_leave(struct thread *self)
         self->busy = false;
 }
 
+void thread_stay_guest(void)
+{
+    presence = GONE;
+}
+
 struct thread *thread_guest(void)
 {
     return &guest;
