@@ -75,7 +75,7 @@ endif
 
 # --- targets ---------------------------------------------------------------------------------------------------------
 
-.PHONY: all tests check run-suites lint format install uninstall clean help
+.PHONY: all tests check run-suites bench lint format install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -91,6 +91,13 @@ check: all ## all tests; SUITES="unit stress" picks, MODE=debug|tiny|asan|tsan r
 
 run-suites:
 	@BUILD='$(abspath $(BUILD))' MODE=$(MODE) RESULTS='$(abspath $(RESULTS))' scripts/suites $(SUITES)
+
+bench: all $(BUILD)/tests/bench/shapes ## shapes and real programs under several allocators; BENCH="--quick --only NAME"
+	@BUILD='$(abspath $(BUILD))' scripts/bench $(BENCH)
+
+$(BUILD)/tests/bench/shapes: tests/bench/shapes.c tests/bench/shapes_threads.c tests/bench/shapes.h
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -std=gnu17 -O2 $(WARNINGS) $(MALLOC_FLAGS) -pthread -o $@ $(filter %.c,$^)
 
 lint: all ## layout, layers, exports, instruction budget, headers, sizes
 	@BUILD='$(abspath $(BUILD))' CLANG_FORMAT=$(CLANG_FORMAT) scripts/lint

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -68,6 +69,10 @@ def split_settings(text):
         else:
             parts.append(piece)
     return parts
+
+
+def find_program(name):
+    return name if "/" in name else shutil.which(name)
 
 
 def run(options, environment, prefix=()):
