@@ -99,7 +99,7 @@ void *heap_alloc(struct thread *self, unsigned class)
 void *native_alloc(struct thread *self, unsigned class)
 {
     void *block = from_native(self, class);
-    if (block || class >= HEAP_CLASSES || class_size(class) % self->want_align)
+    if (block || class >= HEAP_CLASSES || self->want_align > UNIT || class_size(class) % self->want_align)
         return block;
     // mimalloc needs 32 MiB of address space for its first block, and aligns by size only: where that will not do, ours
     return from_heap(self, class);

@@ -121,23 +121,26 @@ static ALWAYS_INLINE size_t quick_class(size_t size)
 /* A block from native on credit: no account moves. */
 static NOINLINE void *malloc_on_credit(struct thread *self, size_t class, size_t size)
 {
-    self->busy = true;
-    void *block = native_quick_take(class);
+    self->busy = true; // from here on no signal handler comes between; one may have used the credit up
+    void *block = self->books[class].credit ? native_quick_take(class) : NULL;
+    if (likely(block)) {
+        owner_add(self->books[class].credit, -1);
+        owner_add(self->shard->classes[class].misses, 1);
+    }
     self->busy = false;
-    if (unlikely(!block))
-        return alloc_or_enomem(size, MALLOC_ALIGN, (unsigned)class, false);
-    owner_add(self->books[class].credit, -1);
-    owner_add(self->shard->classes[class].misses, 1);
-    return block;
+    return likely(block) ? block : alloc_or_enomem(size, MALLOC_ALIGN, (unsigned)class, false);
 }
 
 /* The bin is empty and has a spare: no policy needs to be asked. */
 static NOINLINE void *malloc_from_spare(struct thread *self, size_t class)
 {
-    self->busy = true;
+    self->busy = true; // a signal handler may have been here before
     bin_sync(self, (unsigned)class);
-    bin_swap_spare(self, (unsigned)class);
-    void *block = count_hit(self, (unsigned)class, bin_pop(self, (unsigned)class));
+    if (!self->bins[class].head)
+        bin_swap_spare(self, (unsigned)class);
+    void *block = bin_pop(self, (unsigned)class);
+    if (likely(block))
+        count_hit(self, (unsigned)class, block);
     trim_tick(self);
     self->busy = false;
     return block;
@@ -164,10 +167,9 @@ void *slow_malloc(size_t size)
         size_t class = quick_class(size);
         if (self->books[class].credit)
             return malloc_on_credit(self, class, size);
-        if (self->bins[class].spare && bin_hides_spare(&self->bins[class]))
-            return malloc_from_spare(self, class);
         bool clean;
-        void *block = from_run(self, class, &clean);
+        void *block = self->bins[class].spare && bin_hides_spare(&self->bins[class]) ? malloc_from_spare(self, class)
+                                                                                     : from_run(self, class, &clean);
         if (likely(block))
             return block;
     }
@@ -236,12 +238,18 @@ static void release(unsigned class, void *block)
 /* A native block of a class that keeps a credit goes straight back. */
 static NOINLINE void free_on_credit(struct thread *self, unsigned class, void *block)
 {
-    self->busy = true;
-    native_quick_give(block);
+    struct books *books = &self->books[class];
+    self->busy = true; // from here on no signal handler comes between; one may have filled the credit up
+    bool room = books->credit < books->credit_most;
+    if (likely(room)) {
+        native_quick_give(block);
+        owner_add(books->credit, 1);
+        owner_add(self->shard->classes[class].frees, 1);
+        owner_add(self->shard->classes[class].dropped, 1);
+    }
     self->busy = false;
-    owner_add(self->books[class].credit, 1);
-    owner_add(self->shard->classes[class].frees, 1);
-    owner_add(self->shard->classes[class].dropped, 1);
+    if (unlikely(!room))
+        release(class, block);
 }
 
 void slow_free(void *block)

@@ -71,8 +71,7 @@ __attribute__((constructor(101))) static void start(int argc, char **argv, char 
         live_start();
         exits_start(true, (int)option_values[OPTION_POOL_SIGNAL].number);
     }
-    // unwatched, a child finds out at its first slow path: the handler's place in libc is 64 KiB of every process
-    if (is_watched() || !thread_fork_is_seen())
-        pthread_atfork(NULL, NULL, fork_child);
+    // a child must know before it can have threads: the byte that tells of forks without handlers is found too late then
+    pthread_atfork(NULL, NULL, fork_child);
     errno = saved;
 }

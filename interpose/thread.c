@@ -203,14 +203,9 @@ void thread_each(void (*look)(struct thread *thread, void *context), void *conte
         look(thread, context);
 }
 
-bool thread_fork_is_seen(void)
-{
-    return thread_fork_mark != &never_forked;
-}
-
 struct thread *thread_forked(void)
 {
-    if (thread_fork_is_seen())
+    if (thread_fork_mark != &never_forked)
         os_fork_mark_renew(thread_fork_mark);
     lock_survived(&guest_lock);
     bool sound = lock_survived(&threads.lock);

@@ -102,9 +102,6 @@ static inline bool thread_fork_unseen(void)
     return !*(const volatile unsigned char *)thread_fork_mark;
 }
 
-/* Whether thread_fork_unseen can tell; else a fork handler has to. */
-HIDDEN bool thread_fork_is_seen(void);
-
 /* In a forked child: only the caller is left. Returns its block, or the guest's if it has none. */
 HIDDEN struct thread *thread_forked(void);
 

@@ -30,22 +30,36 @@ static inline size_t draw_size(uint64_t *state, size_t least, size_t most)
     return least + draw(state) % (most - least + 1);
 }
 
-/* A block whose first and last byte are known. */
-static inline unsigned char *take(size_t size)
+/* Writes to a new block: its size (4 bytes at least) at the head, one byte in each further page, one at the end. */
+static inline unsigned char *fill(unsigned char *block, size_t size)
 {
-    unsigned char *block = malloc(size);
+    uint32_t head = (uint32_t)size;
     if (!block)
         abort();
-    block[0] = block[size - 1] = (unsigned char)size;
+    for (size_t page = 4096; page < size; page += 4096)
+        block[page] = 1;
+    block[size - 1] = (unsigned char)(size ^ 0x5a);
+    memcpy(block, &head, sizeof(head));
     return block;
 }
 
-/* Gives it back; returns what was in it. */
+/* A block of 8 bytes or more. */
+static inline unsigned char *take(size_t size)
+{
+    return fill(malloc(size), size);
+}
+
+/* Gives back a block that was filled, after a look at both of its ends; returns its size. */
 static inline uint64_t give(unsigned char *block)
 {
-    uint64_t first = block ? block[0] : 0;
+    uint32_t size;
+    if (!block)
+        return 0;
+    memcpy(&size, block, sizeof(size));
+    if (block[size - 1] != (unsigned char)(size ^ 0x5a))
+        abort(); // somebody else wrote here
     free(block);
-    return first;
+    return size;
 }
 
 /* Random replacement among `live` blocks of `least` to `most` bytes. */

@@ -143,6 +143,8 @@ uint64_t shape_handoff(size_t operations)
         while (queues[0].head - queues[0].tail > 3) // a few are on their way, no more
             sched_yield();
         unsigned char **burst = malloc(BURST * sizeof(*burst));
+        if (!burst)
+            abort();
         for (size_t i = 0; i < BURST; i++)
             burst[i] = take(draw_size(&seed, 16, 200));
         put(&queues[0], burst);
@@ -152,7 +154,8 @@ uint64_t shape_handoff(size_t operations)
     return part.sum;
 }
 
-/* All threads free each other's: a table that everybody exchanges blocks with. The sum is not the same twice. */
+/* All threads free each other's: a table that everybody exchanges blocks with. Who frees what is not the same twice, the
+ * sum is. */
 static _Atomic(unsigned char *) table[4096];
 
 static void *exchanging(void *argument)
@@ -160,16 +163,16 @@ static void *exchanging(void *argument)
     struct part *part = argument;
     uint64_t seed = 200 + part->number;
     for (size_t i = 0; i < part->operations; i++)
-        give(atomic_exchange(&table[draw(&seed) % 4096], take(draw_size(&seed, 16, 500))));
+        part->sum += give(atomic_exchange(&table[draw(&seed) % 4096], take(draw_size(&seed, 16, 500))));
     return NULL;
 }
 
 uint64_t shape_exchange(size_t operations)
 {
-    in_threads(4, operations, exchanging);
+    uint64_t sum = in_threads(4, operations, exchanging);
     for (size_t i = 0; i < 4096; i++)
-        give(atomic_exchange(&table[i], NULL));
-    return operations;
+        sum += give(atomic_exchange(&table[i], NULL));
+    return sum;
 }
 
 /* A server: workers replace blocks in their set; each ends after a while and hands the set to a successor (Larson and
@@ -218,26 +221,27 @@ uint64_t shape_server(size_t operations)
 }
 
 /* False sharing (Berger and others, "Hoard", 2000): each thread writes to a small block of its own... */
-static void write_often(volatile unsigned char *block)
+static uint64_t write_often(volatile unsigned char *block)
 {
-    for (unsigned i = 0; i < 50; i++)
+    enum { WRITES = 48 };
+    if (!block)
+        abort();
+    for (unsigned i = 0; i < 8; i++)
+        block[i] = 0;
+    for (unsigned i = 0; i < WRITES; i++)
         block[i % 8]++;
+    return (uint64_t)block[0] + block[7];
 }
 
 static void *scratch(void *argument)
 {
     struct part *part = argument;
     for (size_t i = 0; i < part->operations; i++) {
-        unsigned char *block = take(8);
-        write_often(block);
-        part->sum += give(block);
+        unsigned char *block = malloc(8);
+        part->sum += write_often(block);
+        free(block);
     }
     return NULL;
-}
-
-uint64_t shape_sharing_active(size_t operations)
-{
-    return in_threads(2, operations, scratch);
 }
 
 /* ...and here to blocks that come where one thread had several side by side. */
