@@ -36,7 +36,6 @@ static struct {
     struct chunk *chunks;           // lock: units; the first is the one that grows
     struct chunk *old_chunks;       // lock: units; chunk records to use again
     struct span *old_spans;         // lock: units; span records to use again
-    uint64_t idle;                  // lock: units; others as a hint: units of free runs that are not clean
     uint32_t epoch;                 // lock: units: forks so far
     uint32_t lost;                  // lock: units: the last fork in which this lock's data were lost
 } units;
@@ -61,7 +60,6 @@ static void insert_locked(struct span *span)
         (*list)->prev = span;
     *list = span;
     span->state = SPAN_FREE;
-    owner_add(units.idle, span->clean ? 0 : span->units);
     mark(span, CLASS_NONE, span);
 }
 
@@ -73,7 +71,6 @@ static void remove_locked(struct span *span)
         *list_for(span->units) = span->next;
     if (span->next)
         span->next->prev = span->prev;
-    owner_add(units.idle, span->clean ? 0 : -(uint64_t)span->units);
 }
 
 static void record_give_locked(struct span *span)
@@ -310,11 +307,6 @@ bool span_resize(struct span *span, unsigned length, unsigned class, uint64_t id
     return done;
 }
 
-uint64_t chunk_idle(void)
-{
-    return hint_get(units.idle) * UNIT;
-}
-
 bool span_lost(const struct span *span)
 {
     return span->epoch < hint_get(units.lost);
@@ -360,7 +352,6 @@ size_t chunk_purge(uint64_t before)
             if (unmap_chunk_locked(span)) {
                 bytes += size;
             } else if (os_purge(span->start, size)) {
-                owner_add(units.idle, -(uint64_t)span->units);
                 span->clean = true;
                 bytes += size;
             }
@@ -379,6 +370,5 @@ void chunk_forked(void)
     memset(units.free, 0, sizeof(units.free));
     units.chunks = units.old_chunks = NULL;
     units.old_spans = NULL;
-    units.idle = 0;
     units.lost = units.epoch;
 }

@@ -26,9 +26,6 @@ HIDDEN bool span_resize(struct span *span, unsigned units, unsigned class, uint6
  * address space too; returns bytes. Any thread. */
 HIDDEN size_t chunk_purge(uint64_t before);
 
-/* Bytes of free runs whose pages are resident, or may be. A hint. */
-HIDDEN uint64_t chunk_idle(void);
-
 /* In a forked child: whatever a vanished thread may have left half-changed is left alone from now on. */
 HIDDEN void chunk_forked(void);
 

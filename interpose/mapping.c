@@ -44,7 +44,7 @@ static struct {
     struct lock lock;
     bool keep;                   // fixed after start
     struct kept kept[KEPT];      // lock: mapping
-    size_t kept_bytes;           // lock: mapping; others as a hint
+    size_t kept_bytes;           // lock: mapping
     size_t live_bytes;           // lock: mapping
     struct table *_Atomic table; // any thread; written under the lock
     size_t live;                 // lock: mapping
@@ -168,7 +168,7 @@ static struct kept take_kept(size_t bytes)
         }
     }
     if (from) {
-        owner_add(mappings.kept_bytes, -best.bytes);
+        mappings.kept_bytes -= best.bytes;
         from->start = NULL;
     }
     lock_release(&mappings.lock, RANK_MAPPING);
@@ -200,7 +200,7 @@ static bool keep(void *start, size_t bytes)
                 oldest = kept;
         out = *oldest;
         *oldest = (struct kept){start, bytes, os_clock_coarse()};
-        owner_add(mappings.kept_bytes, bytes - (out.start ? out.bytes : 0));
+        mappings.kept_bytes += bytes - (out.start ? out.bytes : 0);
         kept_it = true;
     }
     lock_release(&mappings.lock, RANK_MAPPING);
@@ -219,7 +219,7 @@ size_t mapping_purge(uint64_t before)
         if (kept->start && kept->since <= before) {
             out = *kept;
             kept->start = NULL;
-            owner_add(mappings.kept_bytes, -out.bytes);
+            mappings.kept_bytes -= out.bytes;
         }
         lock_release(&mappings.lock, RANK_MAPPING);
         if (out.start)
@@ -227,11 +227,6 @@ size_t mapping_purge(uint64_t before)
         bytes += out.start ? out.bytes : 0;
     }
     return bytes;
-}
-
-size_t mapping_idle(void)
-{
-    return hint_get(mappings.kept_bytes);
 }
 
 void mapping_keep(void)

@@ -37,7 +37,4 @@ HIDDEN void *mapping_resize(void *block, size_t size);
 /* In a forked child: frees the table's lock. The table itself is sound at any instruction. */
 HIDDEN void mapping_forked(void);
 
-/* Bytes of freed mappings that are kept. A hint. */
-HIDDEN size_t mapping_idle(void);
-
 #endif

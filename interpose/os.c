@@ -8,12 +8,10 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <linux/futex.h>
 #include <linux/mman.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
@@ -271,22 +269,6 @@ void os_futex_wait(_Atomic uint32_t *word, uint32_t value)
 void os_futex_wake(_Atomic uint32_t *word)
 {
     call3(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1);
-}
-
-void os_sleep(uint64_t nanoseconds)
-{
-    struct timespec time = {(time_t)(nanoseconds / 1000000000), (long)(nanoseconds % 1000000000)};
-    call6(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, (long)&time, 0, 0, 0);
-}
-
-void os_name_thread(const char *name)
-{
-    call3(SYS_prctl, PR_SET_NAME, (long)name, 0);
-}
-
-bool os_leave_files(void)
-{
-    return call3(SYS_close_range, 0, (long)UINT32_MAX, CLOSE_RANGE_UNSHARE) == 0;
 }
 
 bool os_stat(int fd, struct stat *ret)

@@ -48,14 +48,6 @@ HIDDEN bool os_map_private_at(void *where, size_t bytes);
 HIDDEN const unsigned char *os_fork_mark(void);
 HIDDEN void os_fork_mark_renew(const unsigned char *mark);
 
-/* Sleeps for some nanoseconds. */
-HIDDEN void os_sleep(uint64_t nanoseconds);
-
-/* For a thread of our own: its name, at most 15 characters; and a table of descriptors that is its own and empty, false
- * if the kernel cannot (it can from 5.9 on). */
-HIDDEN void os_name_thread(const char *name);
-HIDDEN bool os_leave_files(void);
-
 /* What fstat says of a descriptor; false if it is not open. */
 struct stat;
 HIDDEN bool os_stat(int fd, struct stat *ret);

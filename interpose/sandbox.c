@@ -18,7 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "background.h"
 #include "end.h"
 #include "sandbox.h"
 #include "signals.h"
@@ -125,7 +124,6 @@ bool sandbox_allows_handlers(const struct sock_fprog *filter)
 static void entering(bool strict, const struct sock_fprog *filter)
 {
     int saved = errno;
-    background_forbid();
     if (!strict && !filter) // a probe, the kernel says EFAULT
         return;
     bool dumps = !strict && sandbox_allows_dumps(filter);

@@ -181,11 +181,6 @@ void thread_leave(struct thread *self)
         self->busy = false;
 }
 
-void thread_stay_guest(void)
-{
-    presence = GONE;
-}
-
 struct thread *thread_guest(void)
 {
     return &guest;

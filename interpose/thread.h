@@ -105,9 +105,6 @@ static inline bool thread_fork_unseen(void)
 /* In a forked child: only the caller is left. Returns its block, or the guest's if it has none. */
 HIDDEN struct thread *thread_forked(void);
 
-/* For a thread of our own: it never gets a block, and is not counted. */
-HIDDEN void thread_stay_guest(void);
-
 /* The guest's block, without its lock: for a handler that interrupted whoever has it. */
 HIDDEN struct thread *thread_guest(void);
 

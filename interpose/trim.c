@@ -4,7 +4,6 @@
  */
 #include "trim.h"
 
-#include "background.h"
 #include "bin.h"
 #include "dispatch.h"
 #include "mapping.h"
@@ -15,6 +14,7 @@
 
 enum {
     EVENTS = TINY ? 4 : 64,
+    LOOKS_PER_PERIOD = 2, // pools are looked at twice per POOL_TRIM, so what is idle goes within 1.5 of it
 };
 
 static struct {
@@ -100,23 +100,6 @@ static void timeline_point(struct thread *self, uint64_t now)
     lock_release(&clocks.line, RANK_TIMELINE);
 }
 
-void trim_shared(struct thread *self, uint64_t now, enum pressure pressure)
-{
-    uint64_t period = option_values[OPTION_POOL_TRIM].number;
-    uint64_t due = atomic_load_explicit(&clocks.trim_at, memory_order_relaxed);
-    if (pressure == PRESSURE_NONE &&
-        (now < due || !atomic_compare_exchange_strong_explicit(&clocks.trim_at, &due, now + period / TRIM_LOOKS,
-                                                               memory_order_relaxed, memory_order_relaxed)))
-        return;
-    if (!due && pressure == PRESSURE_NONE)
-        return; // the first look of all: nothing has been idle for long
-    uint64_t before = pressure != PRESSURE_NONE ? UINT64_MAX : now > period ? now - period : 0;
-    trim_pools(self, now, pressure);
-    chunk_purge(before);
-    mapping_purge(before);
-    native_purge();
-}
-
 static void look(struct thread *self, uint64_t now)
 {
     uint64_t period = option_values[OPTION_POOL_TRIM].number;
@@ -126,10 +109,18 @@ static void look(struct thread *self, uint64_t now)
     if (now >= self->look_at) {
         if (self->look_at && !thread_is_guest(self))
             empty_idle_bins(self);
-        self->look_at = now + period / TRIM_LOOKS;
+        self->look_at = now + period / LOOKS_PER_PERIOD;
     }
-    trim_shared(self, now, PRESSURE_NONE);
-    background_look(self, now);
+    uint64_t due = atomic_load_explicit(&clocks.trim_at, memory_order_relaxed);
+    if (now < due || !atomic_compare_exchange_strong_explicit(&clocks.trim_at, &due, now + period / LOOKS_PER_PERIOD,
+                                                              memory_order_relaxed, memory_order_relaxed))
+        return;
+    if (due) {
+        trim_pools(self, now, PRESSURE_NONE);
+        chunk_purge(now > period ? now - period : 0);
+        mapping_purge(now > period ? now - period : 0);
+        native_purge();
+    }
 }
 
 void trim_tick(struct thread *self)
@@ -151,7 +142,6 @@ size_t trim_all(struct thread *self)
 
 void trim_forked(void)
 {
-    background_forked();
     lock_survived(&clocks.line);
     atomic_store_explicit(&clocks.trim_at, 0, memory_order_relaxed);
     atomic_store_explicit(&clocks.tick_at, 0, memory_order_relaxed);

@@ -243,18 +243,24 @@ static const struct row {
     {"thread-churn", shape_thread_churn, 20000, "threads that allocate 100 times and end, 4 at once"},
 };
 
-static void list(const char *help)
+enum { SHAPES = sizeof(shapes) / sizeof(shapes[0]) };
+
+static int list(int with_help)
 {
-    for (const struct row *row = shapes; row < shapes + sizeof(shapes) / sizeof(shapes[0]); row++)
-        printf(help ? "%-16s %s\n" : "%s\n", row->name, row->help);
+    for (const struct row *row = shapes; row < shapes + SHAPES; row++)
+        if (with_help)
+            printf("%-16s %s\n", row->name, row->help);
+        else
+            puts(row->name);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
     size_t percent = argc > 2 ? (size_t)atol(argv[2]) : 100;
     if (argc < 2 || !strcmp(argv[1], "--help"))
-        return list(argc < 2 ? NULL : argv[1]), 0;
-    for (const struct row *row = shapes; row < shapes + sizeof(shapes) / sizeof(shapes[0]); row++)
+        return list(argc > 1);
+    for (const struct row *row = shapes; row < shapes + SHAPES; row++)
         if (!strcmp(argv[1], row->name)) {
             printf("%s %llu\n", row->name, (unsigned long long)row->run(row->operations * percent / 100 + 1));
             return 0;

@@ -244,6 +244,11 @@ static void *scratch(void *argument)
     return NULL;
 }
 
+uint64_t shape_sharing_active(size_t operations)
+{
+    return in_threads(2, operations, scratch);
+}
+
 /* ...and here to blocks that come where one thread had several side by side. */
 static unsigned char *given[THREADS_MOST];
 
