@@ -1,198 +1,228 @@
 #!/usr/bin/python3
-"""bench.py --shapes PROGRAM --lib LIB.so [options]
+"""scripts/bench [options]
 
-Shapes of allocation (shapes.c) and real programs under several allocators: all arms once per round in rotated order. A
-first run of each arm is not measured; its output must be that of the first arm, else the arm is shown as failed there.
-CPU is user + system of the program and its children, memory VmHWM of the largest process, in runs of their own (hwm.c).
+Shapes of allocation (shapes.c) and real programs (programs.py) under several allocators (arms.py): all arms once per round
+in rotated order, the first round not counted. CPU is user + system of the program and its children, memory VmHWM of
+the largest process, from runs of their own (hwm.c). An arm that fails, or prints something else than the first one does, is
+shown as failed on that program and not counted.
 
-The table has per program the ratio of our CPU time to each peer's, the median over rounds with its bootstrap 95 %
+The table has per program the ratio of our CPU time to each peer's, the median over the rounds with its bootstrap 95 %
 interval, and the ratio of resident peaks; below 1 we are better. Then the geometric means over all programs.
 """
 import argparse
-import glob
-import hashlib
 import json
-import math
 import os
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
-import compare
+import arms
+import paired
+import programs
+import table
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-PEERS = {"mimalloc2": "libmimalloc.so.2", "jemalloc": "libjemalloc.so.2", "tcmalloc": "libtcmalloc_minimal.so.4",
-         "tbbmalloc": "libtbbmalloc_proxy.so.2"}
-ROUTES = {"poolmark": "", "thread": "POOL_POLICY=thread", "array": "POOL_POLICY=array", "native": "POOL_POLICY=native"}
-BASE = "poolmark"
+QUICK_PERCENT = "6"
+QUICK_SECONDS = 200  # after so many --quick begins nothing new
 
 
-def parse_arguments(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--shapes", required=True, help="the built program of shapes.c")
-    parser.add_argument("--lib", required=True, help="libpoolmark.so")
-    parser.add_argument("--quick", action="store_true", help="a tenth of each shape, 3 rounds, small inputs: under 4 minutes")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this program only; repeatable")
-    parser.add_argument("--rounds", type=int, help="measured rounds (default 7, quick 3)")
-    parser.add_argument("--arms", help="comma-separated; default: none, all installed peers, poolmark, native")
-    parser.add_argument("--allocator", action="append", default=[], metavar="NAME=LIB.so", help="one more peer")
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        self.exit(2, "bench: %s\n" % message)
+
+
+def count(text):
+    if not text.isdigit() or not 1 <= int(text) <= 1000:
+        raise argparse.ArgumentTypeError("%s is not 1 to 1000" % text)
+    return int(text)
+
+
+def make_parser():
+    parser = Parser(prog="scripts/bench", description=__doc__.split("\n", 2)[2], allow_abbrev=False,
+                    formatter_class=argparse.RawDescriptionHelpFormatter)
+    build = os.path.join(paired.HERE, "../../build")
+    parser.add_argument("--shapes", default=os.path.join(build, "tests/bench/shapes"), help=argparse.SUPPRESS)
+    parser.add_argument("--lib", default=os.path.join(build, "libpoolmark.so"), metavar="FILE", help="another libpoolmark.so")
+    parser.add_argument("--quick", action="store_true", help="6 %% of each shape, small inputs, 2 rounds: under 4 minutes")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this program; repeatable")
+    parser.add_argument("--rounds", type=count, metavar="N", help="measured rounds (default 7, quick 2)")
+    parser.add_argument("--arms", metavar="a,b,c", help="default: all that --list names")
+    parser.add_argument("--allocator", action="append", default=[], metavar="NAME=LIB.so[,ENV=VAL...]",
+                        help="one more peer; repeatable")
     parser.add_argument("--json", metavar="FILE", help="every sample")
-    parser.add_argument("--markdown", metavar="FILE", help="the table, also there")
-    parser.add_argument("--list", action="store_true", help="names of programs and arms")
-    return parser.parse_args(argv)
+    parser.add_argument("--markdown", metavar="FILE", help="the table, there too")
+    parser.add_argument("--list", action="store_true", help="the names of programs and arms")
+    return parser
 
 
-def find_library(name):
-    """The file of a library: a path as it is, a soname where the loader would look."""
-    if "/" in name:
-        return os.path.realpath(name) if os.path.exists(name) else None
-    found = glob.glob("/usr/lib/*/" + name) + glob.glob("/usr/local/lib/" + name)
-    return found[0] if found else None
+def choose_programs(parser, options):
+    """Name -> function of (folder, quick), and name -> why it cannot be run."""
+    shapes = subprocess.check_output([options.shapes], text=True).split()
+    percent = QUICK_PERCENT if options.quick else "100"
+    chosen = {name: lambda _folder, _quick, name=name: ([options.shapes, name, percent], None, {}) for name in shapes}
+    skipped = {}
+    for name, (needs, function) in programs.PROGRAMS.items():
+        missing = [need for need in needs if not paired.find_program(need) or not os.path.exists(paired.find_program(need))]
+        chosen[name] = function
+        if missing:
+            skipped[name] = "%s is not installed" % " ".join(missing)
+    for name in options.only:
+        if name not in chosen:
+            parser.error("no such program: %s (%s)" % (name, " ".join(chosen)))
+    wanted = [name for name in chosen if not options.only or name in options.only]
+    return ({name: chosen[name] for name in wanted if name not in skipped},
+            {name: skipped[name] for name in wanted if name in skipped})
 
 
-def make_arms(options):
-    """Name -> environment, and the names that cannot be had."""
-    libraries = {"none": None, **PEERS, **dict(text.split("=", 1) for text in options.allocator)}
-    plain = {key: value for key, value in os.environ.items() if not key.startswith("POOL_") and key != "LD_PRELOAD"}
-    arms, missing = {}, []
-    wanted = options.arms.split(",") if options.arms else ["none", *list(libraries)[1:], BASE, "native"]
-    for name in wanted:
-        if name not in libraries and name not in ROUTES:
-            sys.exit("bench: no such arm: %s (%s)" % (name, " ".join([*libraries, *ROUTES])))
-        library = options.lib if name in ROUTES else libraries[name]
-        path = library and find_library(library)
-        if library and not path:
-            missing.append(name)
-            continue
-        arms[name] = dict(plain, POOL_STATS="off", **({"LD_PRELOAD": path} if path else {}))
-        if ROUTES.get(name):
-            key, _, value = ROUTES[name].partition("=")
-            arms[name][key] = value
-    return arms, missing
+class Verdicts:
+    """Which arms failed on a program, and what the others printed."""
+
+    def __init__(self):
+        self.failed, self.outputs = {}, {}
+
+    def note(self, name, sample):
+        if sample["status"]:
+            self.failed.setdefault(name, "status %d %s" % (sample["status"], sample["complaint"]))
+        self.outputs.setdefault(name, set()).add(sample["output"])
+        return sample
+
+    def judge(self):
+        """The first arm that runs, and always prints the same, is right."""
+        reference = None
+        for name, outputs in self.outputs.items():
+            if name in self.failed:
+                continue
+            if len(outputs) > 1:
+                self.failed[name] = "its output is not the same in each run"
+            elif reference is None:
+                reference = name
+            elif outputs != self.outputs[reference]:
+                self.failed[name] = "its output is not that of " + reference
 
 
-def real_programs(options, folder):
-    """Name -> (command, stdin, extra environment), of those that are installed."""
-    rows = os.path.join(folder, "rows.sql")
-    with open(rows, "wb") as file:
-        subprocess.check_call([os.path.join(HERE, "sqlite-rows.sh"), "20000" if options.quick else "200000"], stdout=file)
-    turns = "1" if options.quick else "6"
-    perl = "my %%h; for (1..%s) { for (1..60000) { $h{$_ %% 5000} .= 'x' x ($_ %% 50); } %%h = (); } print 1" % turns
-    table = {
-        "sqlite3": (["sqlite3", ":memory:"], rows, {}),
-        "python3": (["/usr/bin/python3", os.path.join(HERE, "json-round-trip.py"), turns], None, {"PYTHONMALLOC": "malloc"}),
-        "perl": (["perl", "-e", perl], None, {"PERL_HASH_SEED": "0"}),
-        "g++": (["g++", "-O1", "-c", os.path.join(HERE, "template-heavy.cc"), "-o", os.path.join(folder, "out.o")], None, {}),
-        "node": (["node", "-e", "let a=[];for(let i=0;i<3e5*%s;i++)a.push({i,s:'k'+i});console.log(JSON.stringify(a).length)"
-                  % turns], None, {}),
-        "git": (["git", "-C", HERE, "log", "--stat", "-n", "200", "--format=%h"], None, {}),
-        "xz": (["xz", "-1", "-c", os.path.realpath(sys.executable)], None, {}),
-    }
-    if options.quick:
-        del table["g++"]
-    return {name: row for name, row in table.items() if compare.find_program(row[0][0])}
+def measure(options, helper, environments, prepared):
+    """Samples and memory of one program, name -> list each, and name -> why it failed."""
+    command, stdin, extra = prepared
+    limit, verdicts = 20 if options.quick else 300, Verdicts()
+
+    def run_one(name):
+        if name not in verdicts.failed:
+            return verdicts.note(name, paired.run(command, {**environments[name], **extra}, stdin, limit=limit))
+        return None
+
+    samples = paired.interleave(environments, options.rounds or (2 if options.quick else 7), run_one)
+    memory = {name: [] for name in environments}
+    for _ in range(1 if options.quick else 3):
+        for name in environments:
+            if name not in verdicts.failed:
+                found = paired.run_memory(helper, command, {**environments[name], **extra}, stdin, limit)
+                memory[name].append(verdicts.note(name, found))
+    verdicts.judge()
+    return {name: [sample for sample in rows if sample] for name, rows in samples.items()}, memory, verdicts.failed
 
 
-def make_programs(options, folder):
-    percent = "10" if options.quick else "100"
-    names = subprocess.check_output([options.shapes], text=True).split()
-    programs = {name: ([options.shapes, name, percent], None, {}) for name in names}
-    programs.update(real_programs(options, folder))
-    unknown = [name for name in options.only if name not in programs]
-    if unknown:
-        sys.exit("bench: no such program: %s (%s)" % (unknown[0], " ".join(programs)))
-    return {name: row for name, row in programs.items() if not options.only or name in options.only}
+def medians(samples, memory):
+    kib = [found["largest"] for found in memory if found["largest"] > 0]
+    return {"kib": statistics.median(kib) if kib else None,
+            **{key: statistics.median(sample[key] for sample in samples) for key in ("cpu", "wall", "faults")}}
 
 
-def output_of(command, stdin, environment):
-    """Digest of what a run prints, and its status: the run that is not measured."""
-    with open(stdin or os.devnull, "rb") as file:
-        done = subprocess.run(command, env=environment, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                              check=False)
-    return hashlib.sha256(done.stdout).hexdigest(), done.returncode
+def compare(result, arm, other):
+    """CPU time round by round, and memory, of an arm to another's."""
+    rounds = [mine["cpu"] / max(theirs["cpu"], 1e-6)
+              for mine, theirs in zip(result["samples"][arm], result["samples"][other])]
+    kib, other_kib = result["median"][arm]["kib"], result["median"][other]["kib"]
+    return {"cpu": statistics.median(rounds), "interval": paired.bootstrap(rounds, 2000), "rounds": rounds,
+            "memory": kib / other_kib if kib and other_kib else None}
 
 
-def measure(options, arms, command, stdin, extra):
-    """Samples and memory of one program, and the arms that failed there."""
-    mine = {name: dict(environment, **extra) for name, environment in arms.items()}
-    outputs = {name: output_of(command, stdin, environment) for name, environment in mine.items()}
-    right = next(iter(outputs.values()))
-    failed = [name for name, output in outputs.items() if output != right or output[1]]
-    sound = {name: environment for name, environment in mine.items() if name not in failed}
-    task = argparse.Namespace(program=command, stdin=stdin or os.devnull, rounds=options.rounds or (3 if options.quick else 7),
-                              memory_runs=1 if options.quick else 3)
-    return compare.measure_time(task, sound), compare.measure_memory(task, sound), failed
+def add_ratios(result, ours, peers):
+    """Of each of our arms to each peer, and of our other routes to the first."""
+    sound = [name for name in result["samples"] if name not in result["failed"]]
+    result["median"] = {name: medians(result["samples"][name], result["memory"][name]) for name in sound}
+    result["ratios"] = {arm: {other: compare(result, arm, other) for other in sound
+                              if other in peers or other == ours[0] != arm} for arm in ours if arm in sound}
 
 
-def ratios(samples, memory, peer):
-    """Our CPU time and memory to a peer's: median, interval, memory."""
-    rounds = [ours["cpu"] / max(theirs["cpu"], 1e-6) for ours, theirs in zip(samples[BASE], samples[peer])]
-    low, high = compare.bootstrap(rounds)
-    ours, theirs = (statistics.median(found["largest"] for found in memory[name]) for name in (BASE, peer))
-    return {"cpu": statistics.median(rounds), "interval": [low, high], "memory": ours / theirs}
+def average(results, arm, peer):
+    """The geometric mean over the programs that have this ratio."""
+    found = [result["ratios"][arm][peer] for result in results.values() if peer in result["ratios"].get(arm, {})]
+    memory = [ratio["memory"] for ratio in found if ratio["memory"]]
+    return {"cpu": paired.geometric_mean([ratio["cpu"] for ratio in found]), "programs": len(found),
+            "interval": paired.bootstrap_mean([ratio["rounds"] for ratio in found]),
+            "memory": paired.geometric_mean(memory) if memory else None} if found else None
 
 
-def geometric_mean(values):
-    return math.exp(sum(math.log(value) for value in values) / len(values))
+def describe(options, environments, skipped):
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown processor")
+    rounds = options.rounds or (2 if options.quick else 7)
+    commit = subprocess.run(["git", "-C", paired.HERE, "describe", "--always", "--dirty"], stdout=subprocess.PIPE, text=True,
+                            stderr=subprocess.DEVNULL, check=False).stdout.strip() if paired.find_program("git") else ""
+    return {"commit": commit or "unknown", "cpu": model, "cores": len(os.sched_getaffinity(0)),
+            "kernel": platform.release(), "load": os.getloadavg()[0],
+            "date": time.strftime("%Y-%m-%d"), "rounds": rounds, "quick": options.quick, "skipped": skipped,
+            "libraries": {name: arms.version(environment) for name, environment in environments.items()}}
 
 
-def machine(arms, missing):
-    with open("/proc/cpuinfo", encoding="ascii") as file:
-        model = next((line.split(":")[1].strip() for line in file if line.startswith("model name")), "unknown")
-    return {"cpu": model, "cores": os.cpu_count(), "kernel": platform.release(), "load": os.getloadavg()[0],
-            "libraries": {name: os.path.realpath(found["LD_PRELOAD"]) for name, found in arms.items() if "LD_PRELOAD" in found},
-            "missing": missing}
+def measure_all(options, environments, chosen, skipped):
+    results, begin = {}, time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        helper = paired.build_hwm(folder)
+        for name, prepare in chosen.items():
+            if options.quick and time.monotonic() - begin > QUICK_SECONDS:
+                skipped[name] = "no time was left"
+                continue
+            print("bench: " + name, file=sys.stderr)
+            samples, memory, failed = measure(options, helper, environments, prepare(folder, options.quick))
+            results[name] = {"samples": samples, "memory": memory, "failed": failed}
+    return results
 
 
-def table(header, results, peers):
-    """Markdown."""
-    lines = ["%(cpu)s, %(cores)d cores, Linux %(kernel)s, load %(load).2f" % header,
-             "", "Our CPU time ÷ the peer's [95 % interval], resident peak ÷ the peer's.", ""]
-    lines += ["- %s: `%s`" % item for item in header["libraries"].items()]
-    lines += ["- not installed: " + " ".join(header["missing"])] if header["missing"] else []
-    lines += ["", "| program | " + " | ".join(peers) + " |", "|---|" + "---|" * len(peers)]
-    for name, result in results.items():
-        cells = []
-        for peer in peers:
-            row = result["ratios"].get(peer)
-            cells.append("failed" if not row else "%.3f [%.3f, %.3f] %.2f" % (row["cpu"], *row["interval"], row["memory"]))
-        lines.append("| %s | %s |" % (name, " | ".join(cells)))
-    means = []
-    for peer in peers:
-        rows = [result["ratios"][peer] for result in results.values() if peer in result["ratios"]]
-        means.append("**%.3f** %.2f" % (geometric_mean([row["cpu"] for row in rows]),
-                                        geometric_mean([row["memory"] for row in rows])) if rows else "-")
-    lines.append("| **geometric mean** | %s |" % " | ".join(means))
-    return "\n".join(lines) + "\n"
+def write(parser, path, text):
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        parser.error("%s: %s" % (path, error.strerror))
 
 
 def main(argv):
-    options = parse_arguments(argv)
-    arms, missing = make_arms(options)
-    results = {}
-    with tempfile.TemporaryDirectory() as folder:
-        programs = make_programs(options, folder)
-        if options.list:
-            print("programs: %s\narms: %s" % (" ".join(programs), " ".join(arms)))
-            return 0
-        if BASE not in arms or len(arms) < 2:
-            sys.exit("bench: needs the arm %s and another one" % BASE)
-        header = machine(arms, missing)
-        peers = [name for name in arms if name != BASE]
-        for name, (command, stdin, extra) in programs.items():
-            print("bench: " + name, file=sys.stderr)
-            samples, memory, failed = measure(options, arms, command, stdin, extra)
-            results[name] = {"samples": samples, "memory": memory, "failed": failed, "ratios": {
-                peer: ratios(samples, memory, peer) for peer in peers if peer in samples and BASE in samples}}
-    text = table(header, results, peers)
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    try:
+        environments, skipped = arms.make_arms(options.lib, options.allocator, options.arms and options.arms.split(","))
+    except arms.BadArm as error:
+        parser.error(str(error))
+    chosen, missing = choose_programs(parser, options)
+    skipped.update(missing)
+    if options.list:
+        print("programs: %s\narms: %s" % (" ".join(chosen), " ".join(environments)))
+    for name, why in skipped.items():
+        print("bench: %s is left out: %s" % (name, why), file=sys.stderr)
+    if options.list:
+        return 0
+    ours = [name for name in environments if name in arms.ROUTES]
+    peers = [name for name in environments if name not in arms.ROUTES]
+    if not ours or len(environments) < 2:
+        parser.error("--arms needs one of %s, and another arm" % " ".join(arms.ROUTES))
+    for path in filter(None, (options.json, options.markdown)):
+        write(parser, path, "")  # now, not after an hour
+    machine = describe(options, environments, skipped)
+    results = measure_all(options, environments, chosen, skipped)
+    for result in results.values():
+        add_ratios(result, ours, peers)
+    means = {arm: {peer: average(results, arm, peer) for peer in peers} for arm in ours}
+    text = table.render(machine, results, means, ours, peers)
     print(text, end="")
-    for path, content in ((options.markdown, text), (options.json, None)):
-        if path:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(content or json.dumps({"machine": header, "programs": results}, indent=1) + "\n")
-    return int(any(result["failed"] for result in results.values()))
+    if options.markdown:
+        write(parser, options.markdown, text)
+    if options.json:
+        write(parser, options.json, json.dumps({"schema": "poolmark.bench/1", "machine": machine, "means": means,
+                                                "programs": results}, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":

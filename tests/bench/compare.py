@@ -9,12 +9,11 @@ largest ratio, and VmHWM (hwm.c; never ru_maxrss).
 import argparse
 import json
 import os
-import random
-import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
+
+import paired
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MIMALLOC = "libmimalloc.so.2"
@@ -47,8 +46,8 @@ def make_arms(options):
     arms = {}
     for text in options.arm or ["none=", "mimalloc=" + MIMALLOC, "poolmark=" + POOLMARK]:
         name, _, rest = text.partition("=")
-        library, *settings = split_settings(rest)
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("POOL_")}
+        library, *settings = paired.split_settings(rest)
+        environment = paired.plain_environment()
         environment.update(setting.split("=", 1) for setting in options.env + settings)
         if "/" in library and not os.path.exists(library):
             sys.exit("compare: no such library: " + library)
@@ -60,41 +59,8 @@ def make_arms(options):
     return arms
 
 
-def split_settings(text):
-    """LIB,ENV=VAL,ENV=VAL: a comma starts a setting only where a name and = follow; routes have commas too."""
-    parts = []
-    for piece in text.split(","):
-        if parts and not piece.split("=")[0].isupper() and not piece.split("=")[0].replace("_", "").isupper():
-            parts[-1] += "," + piece
-        else:
-            parts.append(piece)
-    return parts
-
-
-def find_program(name):
-    return name if "/" in name else shutil.which(name)
-
-
-def run(options, environment, prefix=()):
-    """CPU seconds and faults of one run; the program must end as it always does (checked by the caller)."""
-    with open(options.stdin, "rb") as stdin, open(os.devnull, "wb") as null:
-        process = subprocess.Popen([*prefix, *options.program], env=environment, stdin=stdin, stdout=null, stderr=null)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    return {"cpu": usage.ru_utime + usage.ru_stime, "user": usage.ru_utime, "faults": usage.ru_minflt,
-            "status": process.returncode}
-
-
 def measure_time(options, arms):
-    samples = {name: [] for name in arms}
-    names = list(arms)
-    for turn in range(options.rounds + 1):
-        shift = turn % len(names)
-        order = names[shift:] + names[:shift]
-        for name in order[::-1] if turn % 2 else order:
-            sample = run(options, arms[name])
-            if turn:
-                samples[name].append(sample)
+    samples = paired.interleave(arms, options.rounds, lambda name: paired.run(options.program, arms[name], options.stdin))
     statuses = {name: sorted({sample["status"] for sample in rows}) for name, rows in samples.items()}
     if len({tuple(found) for found in statuses.values()}) > 1 or any(len(found) > 1 for found in statuses.values()):
         sys.exit("compare: exit statuses differ: %s" % statuses)
@@ -103,23 +69,10 @@ def measure_time(options, arms):
 
 def measure_memory(options, arms):
     """Name -> list of {"root", "largest", "program"}."""
-    memory = {name: [] for name in arms}
     with tempfile.TemporaryDirectory() as folder:
-        helper, out = os.path.join(folder, "hwm"), os.path.join(folder, "out")
-        subprocess.check_call(["gcc", "-O1", "-o", helper, os.path.join(HERE, "hwm.c")])
-        for _ in range(options.memory_runs):
-            for name in arms:
-                run(options, arms[name], (helper, "-o", out))
-                with open(out, encoding="ascii") as file:
-                    memory[name].append(json.load(file))
-    return memory
-
-
-def bootstrap(ratios, draws=4000):
-    """The 95 % interval of the median, by resampling rounds."""
-    source = random.Random(1)
-    medians = sorted(statistics.median(source.choices(ratios, k=len(ratios))) for _ in range(draws))
-    return medians[int(draws * 0.025)], medians[int(draws * 0.975)]
+        helper = paired.build_hwm(folder)
+        return {name: [paired.run_memory(helper, options.program, environment, options.stdin)
+                       for _ in range(options.memory_runs)] for name, environment in arms.items()}
 
 
 def summarise(options, samples, memory):
@@ -130,7 +83,7 @@ def summarise(options, samples, memory):
         kib = [found["largest"] for found in memory[name]]
         rows[name] = {
             "cpu": statistics.median(sample["cpu"] for sample in taken), "ratio": statistics.median(ratios),
-            "interval": bootstrap(ratios), "min": min(ratios), "max": max(ratios),
+            "interval": paired.bootstrap(ratios), "min": min(ratios), "max": max(ratios),
             "faults": statistics.median(sample["faults"] for sample in taken),
             "hwm_kib": statistics.median(kib) if kib else None,
         }

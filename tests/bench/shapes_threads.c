@@ -4,8 +4,8 @@
 #include "shapes.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
+#include <time.h>
 
 enum { THREADS_MOST = 64 };
 
@@ -49,8 +49,8 @@ uint64_t shape_threads_64(size_t operations)
     return in_threads(64, operations, replacing);
 }
 
-/* A queue of one writer and one reader. */
-enum { SLOTS = 1024 };
+/* A queue of one writer and one reader. Who has to wait sleeps: CPU time is then that of the work. */
+enum { SLOTS = 8192 };
 struct queue {
     _Alignas(64) _Atomic size_t head;
     _Alignas(64) _Atomic size_t tail;
@@ -59,11 +59,16 @@ struct queue {
 
 static struct queue queues[4];
 
+static void wait_a_little(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
 static void put(struct queue *queue, void *block)
 {
     size_t head = atomic_load_explicit(&queue->head, memory_order_relaxed);
     while (head - atomic_load_explicit(&queue->tail, memory_order_acquire) == SLOTS)
-        sched_yield();
+        wait_a_little();
     queue->slot[head % SLOTS] = block;
     atomic_store_explicit(&queue->head, head + 1, memory_order_release);
 }
@@ -72,7 +77,7 @@ static void *get(struct queue *queue)
 {
     size_t tail = atomic_load_explicit(&queue->tail, memory_order_relaxed);
     while (atomic_load_explicit(&queue->head, memory_order_acquire) == tail)
-        sched_yield();
+        wait_a_little();
     void *block = queue->slot[tail % SLOTS];
     atomic_store_explicit(&queue->tail, tail + 1, memory_order_release);
     return block;
@@ -141,7 +146,7 @@ uint64_t shape_handoff(size_t operations)
         abort();
     for (size_t done = 0; done < operations; done += BURST) {
         while (queues[0].head - queues[0].tail > 3) // a few are on their way, no more
-            sched_yield();
+            wait_a_little();
         unsigned char **burst = malloc(BURST * sizeof(*burst));
         if (!burst)
             abort();
