@@ -7,8 +7,8 @@
 #ifndef POOLMARK_DISPATCH_H
 #define POOLMARK_DISPATCH_H
 
-#include "unit.h"
 #include "route.h"
+#include "unit.h"
 
 enum { DISPATCH_SLOTS = CLASS_TABLE_MAX / 16 + 1 };
 
@@ -21,6 +21,7 @@ extern HIDDEN const struct policy *dispatch_policies[CLASS_COUNT];
 /* Fills both tables and the page's account of them. Once, at start; policies' start functions are called. */
 HIDDEN void dispatch_start(const struct route *route);
 
+/* The same as dispatch_class, without the table: for large sizes, and before start. */
 HIDDEN unsigned dispatch_class_untabled(size_t size);
 
 /* The class that a request of `size` bytes gets, any size; CLASS_NONE if no block can be that large. */

@@ -2,13 +2,16 @@
  * mimalloc, libc or mmap behind three functions each. The only file that names mimalloc.
  *
  * mimalloc is opened with RTLD_LOCAL: linked in, its exported malloc and operator new would come before libstdc++'s in
- * some programs. Its faults are kept at this boundary: version 2.0.9 returns misaligned blocks for some alignments
- * (microsoft/mimalloc#700), changes errno in free, and crashes on foreign pointers. Blocks above 16 MiB, which it maps
- * one by one, we map ourselves, so that realloc can move them without copying. Its blocks are known again by the unit
- * map, since asking it (mi_is_in_heap_region, mi_usable_size) costs more than its free; so none may be aligned inside a
- * larger one, and what is asked to be more aligned than its class is by nature is not taken from it. It costs some 310 KiB of resident memory
- * and a third of a millisecond at start, so where a route leaves it nothing up to 1 MiB (as `balanced` does) it is not
- * opened at all, and all that native serves are mappings, kept for a while when they are freed, as mimalloc does.
+ * some programs. Its faults are kept at this boundary: version 2.0.9 changes errno in free and crashes on foreign
+ * pointers. Blocks above 16 MiB, which it maps one by one, we map ourselves, so that realloc can move them without
+ * copying. It costs some 310 KiB of resident memory and a third of a millisecond at start, so where a route leaves it
+ * nothing up to 1 MiB (as `balanced` does) it is not opened at all, and all that native serves are mappings, kept for a
+ * while when they are freed, as mimalloc does.
+ *
+ * mimalloc's blocks are known again by the unit map, since asking it (mi_is_in_heap_region, mi_usable_size) costs more
+ * than its free. A mark is for a whole unit, so no block may begin inside a larger one, as its aligned ones do (which
+ * are misaligned at times besides: microsoft/mimalloc#700): what must be more aligned than it happens to be is not taken
+ * from it.
  *
  * libc's blocks are told from foreign ones, which come from the same allocator, by a tag in their last word. libc has
  * 8 bytes to spare behind every size that is a multiple of 16, so the tag costs no memory.
@@ -26,10 +29,8 @@
 #define MAPPED_ABOVE MiB(16)
 
 /* mimalloc does not know its own blocks again from here on (MI_MAX_ADDRESS); it gets there when all lower addresses that
- * it asks for are taken or used up. */
+ * it asks for are taken or used up. Below, nobody else's mappings come to lie where a mark of it is left behind. */
 #define KNOWN_BELOW ((uintptr_t)20 << 40)
-
-enum { UNIT_ALIGN = 64 << 10 }; // above it mimalloc refuses some alignments and libc wastes as much again
 
 struct libc {
     void *(*malloc)(size_t);
@@ -180,7 +181,7 @@ void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsi
     void *block;
     int saved = errno;
     *ret_class = class;
-    if (is_mapped(size) || align > UNIT_ALIGN || (align > MALLOC_ALIGN && class > CLASS_OF_1M)) {
+    if (is_mapped(size) || align > UNIT || (align > MALLOC_ALIGN && class > CLASS_OF_1M)) {
         block = mapping_alloc(size, align, ret_clean);
     } else if (native.kind == NATIVE_LIBC) {
         size_t usable = size;

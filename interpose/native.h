@@ -20,8 +20,8 @@ HIDDEN void native_start(enum native_kind kind, bool small);
 
 /*
  * A block for requests of the class, aligned to `align` (a power of two, at least 16); *ret_class is the class that it
- * really has, which may be a larger one. NULL if refused, or if it cannot be so aligned. *ret_clean: it reads as zeros; always so if `zero`
- * is asked for. Before native_start, a mapping.
+ * really has, which may be a larger one. NULL if refused, or if it cannot be so aligned. *ret_clean: it reads as zeros;
+ * always so if `zero` is asked for. Before native_start, a mapping.
  */
 HIDDEN void *native_take(unsigned class, size_t align, bool zero, bool *ret_clean, unsigned *ret_class);
 

@@ -48,8 +48,9 @@ HIDDEN bool os_map_private_at(void *where, size_t bytes);
 HIDDEN const unsigned char *os_fork_mark(void);
 HIDDEN void os_fork_mark_renew(const unsigned char *mark);
 
-/* What fstat says of a descriptor; false if it is not open. */
 struct stat;
+
+/* What fstat says of a descriptor; false if it is not open. */
 HIDDEN bool os_stat(int fd, struct stat *ret);
 
 /* The machine's name, cut if it is longer. */

@@ -21,6 +21,7 @@
 #ifndef POOLMARK_POLICY_H
 #define POOLMARK_POLICY_H
 
+#include "bundle.h"
 #include "class.h"
 #include "lock.h"
 #include "os.h"

@@ -106,18 +106,6 @@ static void *alloc_or_enomem(size_t size, size_t align, unsigned class, bool zer
     return block;
 }
 
-/* Whether the caller may take from what it has without its guard: nothing is written in thread_none, which is everybody's,
- * since that has nothing. */
-static ALWAYS_INLINE bool is_quick(const struct thread *self, size_t size)
-{
-    return likely(size <= CLASS_TABLE_MAX && !self->busy && !self->shares_shard && !thread_fork_unseen());
-}
-
-static ALWAYS_INLINE size_t quick_class(size_t size)
-{
-    return hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
-}
-
 /* A block from native on credit: no account moves. */
 static NOINLINE void *malloc_on_credit(struct thread *self, size_t class, size_t size)
 {
@@ -131,10 +119,10 @@ static NOINLINE void *malloc_on_credit(struct thread *self, size_t class, size_t
     return likely(block) ? block : alloc_or_enomem(size, MALLOC_ALIGN, (unsigned)class, false);
 }
 
-/* The bin is empty and has a spare: no policy needs to be asked. */
-static NOINLINE void *malloc_from_spare(struct thread *self, size_t class)
+/* The bin is empty and has a spare: no policy needs to be asked. NULL if a signal handler came between. */
+static NOINLINE void *from_spare(struct thread *self, size_t class)
 {
-    self->busy = true; // a signal handler may have been here before
+    self->busy = true;
     bin_sync(self, (unsigned)class);
     if (!self->bins[class].head)
         bin_swap_spare(self, (unsigned)class);
@@ -147,29 +135,38 @@ static NOINLINE void *malloc_from_spare(struct thread *self, size_t class)
 }
 
 /*
- * A block of the caller's run, the commonest reason to be here: a program that grows takes fresh blocks, which never
- * pass through a bin, so that each is counted as the miss that it is. *ret_clean: it reads as zeros.
+ * A block that the thread has in its run or its spare; NULL if there is none. The run is the commonest reason to be here: a
+ * program that grows takes fresh blocks, which never pass through a bin, so that each is counted as the miss that it is.
+ * *ret_clean: it reads as zeros.
  */
-static ALWAYS_INLINE void *from_run(struct thread *self, size_t class, bool *ret_clean)
+static ALWAYS_INLINE void *from_own(struct thread *self, size_t class, bool *ret_clean)
 {
-    if (self->bins[class].spare)
-        return NULL;
+    const struct bin *bin = &self->bins[class];
+    *ret_clean = false;
+    if (bin->spare)
+        return bin_hides_spare(bin) ? from_spare(self, class) : NULL;
     void *block = run_next(&self->books[class].run, class_sizes[class], ret_clean);
     if (likely(block))
         owner_add(self->shard->classes[class].misses, 1);
     return block;
 }
 
+/* Whether the caller may look for a block without its guard. thread_none, which is everybody's, has nothing: it is not
+ * written to. */
+static ALWAYS_INLINE bool is_quick(const struct thread *self, size_t size)
+{
+    return likely(size <= CLASS_TABLE_MAX && !self->busy && !self->shares_shard && !thread_fork_unseen());
+}
+
 void *slow_malloc(size_t size)
 {
     struct thread *self = thread_self;
     if (is_quick(self, size)) {
-        size_t class = quick_class(size);
+        size_t class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
         if (self->books[class].credit)
             return malloc_on_credit(self, class, size);
         bool clean;
-        void *block = self->bins[class].spare && bin_hides_spare(&self->bins[class]) ? malloc_from_spare(self, class)
-                                                                                     : from_run(self, class, &clean);
+        void *block = from_own(self, class, &clean);
         if (likely(block))
             return block;
     }
@@ -180,9 +177,9 @@ void *slow_calloc(size_t size)
 {
     struct thread *self = thread_self;
     if (is_quick(self, size)) {
-        size_t class = quick_class(size);
-        bool clean = false;
-        void *block = from_run(self, class, &clean);
+        size_t class = hint_get(dispatch_bins[(size + 15) / 16]) >> BIN_SHIFT;
+        bool clean;
+        void *block = from_own(self, class, &clean);
         if (likely(block))
             return clean ? block : memset(block, 0, size);
     }

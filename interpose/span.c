@@ -1,8 +1,9 @@
 /*
  * The heap: for each class a list of spans that have blocks to give, under one lock per class.
  *
- * Threads take runs of some 4 KiB and bring back whole lists, so the lock is taken once per many blocks. Blocks are
- * never linked before they are needed: a fresh range is two pointers, and its pages stay untouched. The price of one
+ * Threads take runs of some 4 KiB and bring back whole lists, so the lock is taken once per many blocks. What comes home
+ * is kept in bundles as long as a run, so that a thread takes one without walking it, which would wait for memory once
+ * per block. Blocks are never linked before they are needed: a fresh range is two pointers, and its pages stay untouched. The price of one
  * lock per class is paid when many threads allocate the same size and free none of it; pools are there for the rest.
  *
  * The checks here cost nothing that shows (a multiplication per block that comes home) and notice by default what a
@@ -11,13 +12,13 @@
  */
 #include "span.h"
 
+#include "bundle.h"
 #include "lock.h"
 #include "message.h"
 
 enum {
-    WASTE_SHIFT = 3,  // at most an eighth of a span may be left over
-    UNITS_MOST = 16,  // units of a span, unless one block needs more
-    COUNT_SHIFT = 48, // addresses have 47 bits
+    WASTE_SHIFT = 3, // at most an eighth of a span may be left over
+    UNITS_MOST = 16, // units of a span, unless one block needs more
 };
 
 struct heap {
@@ -39,6 +40,11 @@ static unsigned span_units(size_t size)
             return n;
     }
     return (unsigned)max_size(UNITS_MOST, (size + UNIT - 1) / UNIT);
+}
+
+static uint64_t reciprocal_of(size_t size)
+{
+    return (((uint64_t)1 << RECIPROCAL_SHIFT) + size - 1) / size;
 }
 
 static void list_insert(struct heap *heap, struct span *span)
@@ -70,31 +76,11 @@ static struct span *cut_locked(struct heap *heap, unsigned class)
     span->capacity = (uint32_t)((size_t)span->units * UNIT / size);
     if (TINY)
         span->capacity = (uint32_t)min_size(span->capacity, 6);
-    span->reciprocal = (((uint64_t)1 << RECIPROCAL_SHIFT) + size - 1) / size;
+    span->reciprocal = reciprocal_of(size);
     span->used = span->fresh = 0;
     span->home = NULL;
     list_insert(heap, span);
     return span;
-}
-
-/*
- * Home: bundles of blocks, each as long as a run at most, so that a thread takes one without walking it, which would
- * wait for memory once per block. The second word of a bundle's first block has the address of the next bundle and, in
- * the upper 16 bits, the length of this one.
- */
-static void *bundle_next(const void *first)
-{
-    return (void *)(uintptr_t)(((const uint64_t *)first)[1] & (((uint64_t)1 << COUNT_SHIFT) - 1));
-}
-
-static unsigned bundle_count(const void *first)
-{
-    return (unsigned)(((const uint64_t *)first)[1] >> COUNT_SHIFT);
-}
-
-static void bundle_set(void *first, unsigned count, const void *next)
-{
-    ((uint64_t *)first)[1] = (uint64_t)count << COUNT_SHIFT | (uintptr_t)next;
 }
 
 /* A list of `count` sound blocks from `first` to `last` comes home: to the bundle that is first if it has room. */
@@ -193,9 +179,8 @@ static const char *fault_of(const struct span *span, unsigned class, const void 
 
 /*
  * Takes home the first blocks of a list, as far as they lie in one span and make one bundle; returns how many. The first
- * is known to be sound. The loop is what a program
- * pays that frees more than its pools keep, so all that is the span's is read before it. It stops at whatever is not a
- * block of this span, sound or not, and looks no further into what it is.
+ * is known to be sound. The loop is what a program pays that frees more than its pools keep, so all that is the span's
+ * is read before it. It stops at whatever is no block of this span, and looks no further into what that is.
  */
 static unsigned return_to_span(struct heap *heap, struct span *span, void **list, unsigned count)
 {
@@ -270,7 +255,7 @@ bool heap_resize(void *block, unsigned to, uint64_t idle_since)
     if ((size_t)length * UNIT / size != 1 || is_orphan(&heaps[from], span) ||
         !span_resize(span, length, to, idle_since))
         return false;
-    span->reciprocal = (((uint64_t)1 << RECIPROCAL_SHIFT) + size - 1) / size;
+    span->reciprocal = reciprocal_of(size);
     add_out(from, -(uint64_t)1);
     add_out(to, 1);
     return true;

@@ -7,15 +7,17 @@
 
 struct unit_map unit_map;
 
+enum { WINDOW_BYTES = (sizeof(struct window) + OS_PAGE - 1) / OS_PAGE * OS_PAGE };
+
 /* Two threads may make the same table: the first to enter it wins. */
 static bool make_window(uintptr_t index)
 {
-    struct window *window = os_map(align_up(sizeof(struct window), OS_PAGE));
+    struct window *window = os_map(WINDOW_BYTES);
     if (!window)
         return false;
     intptr_t none = 0, table = (intptr_t)window - (intptr_t)unit_map.nothing;
     if (!__atomic_compare_exchange_n(&unit_map.table[index], &none, table, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        os_unmap(window, align_up(sizeof(struct window), OS_PAGE), align_up(sizeof(struct window), OS_PAGE));
+        os_unmap(window, WINDOW_BYTES, WINDOW_BYTES);
     return true;
 }
 

@@ -14,13 +14,9 @@ enum {
     BIN_MOST = 256,      // blocks
     BIN_BYTES = 8 << 10, // a bin holds at most so much, or one block
     LARGE = 16 << 10,    // above it a thread's one block is its spare, which the counters see
-    COUNT_SHIFT = 48,    // addresses have 47 bits
 };
 
-/*
- * Chains, linked through the second word of their first blocks: address of the next chain, and the length of this one
- * in the upper 16 bits.
- */
+/* Chains, linked as bundles. */
 struct depot {
     struct lock lock;
     _Atomic uint32_t chains; // lock: pool; others as a hint
@@ -31,14 +27,9 @@ struct depot {
 
 static struct depot depots[CLASS_COUNT];
 
-static uint64_t *link_of(void *first)
-{
-    return (uint64_t *)first + 1;
-}
-
 static void put_locked(struct depot *depot, struct chain chain)
 {
-    *link_of(chain.head) = (uint64_t)chain.count << COUNT_SHIFT | (uintptr_t)depot->first;
+    bundle_set(chain.head, chain.count, depot->first);
     depot->first = chain.head;
     atomic_store_explicit(&depot->chains, depot->chains + 1, memory_order_relaxed);
     atomic_store_explicit(&depot->blocks, depot->blocks + chain.count, memory_order_relaxed);
@@ -49,9 +40,8 @@ static struct chain take_locked(struct depot *depot)
     struct chain chain = {depot->first, 0};
     if (!chain.head)
         return chain;
-    uint64_t link = *link_of(chain.head);
-    chain.count = (unsigned)(link >> COUNT_SHIFT);
-    depot->first = (void *)(uintptr_t)(link & (((uint64_t)1 << COUNT_SHIFT) - 1));
+    chain.count = bundle_count(chain.head);
+    depot->first = bundle_next(chain.head);
     uint32_t left = depot->chains - 1;
     atomic_store_explicit(&depot->chains, left, memory_order_relaxed);
     atomic_store_explicit(&depot->blocks, depot->blocks - chain.count, memory_order_relaxed);

@@ -41,19 +41,32 @@ uint64_t shape_random_large(size_t operations)
     return replace(operations, 1000000, 8, 1024, 3);
 }
 
-uint64_t shape_power_law(size_t operations)
+/* Random replacement among `live` blocks (at most LIVE_MOST), made by `make` from the number of the operation. */
+enum { LIVE_MOST = 500 };
+
+static uint64_t replace_by(size_t operations, size_t live, uint64_t seed, unsigned char *(*make)(size_t, uint64_t *))
 {
-    enum { LIVE = 500 };
-    static unsigned char *blocks[LIVE];
-    uint64_t seed = 4, sum = 0;
+    static unsigned char *blocks[LIVE_MOST];
+    uint64_t sum = 0;
     for (size_t i = 0; i < operations; i++) {
-        size_t at = draw(&seed) % LIVE;
+        size_t at = draw(&seed) % live;
         sum += give(blocks[at]);
-        uint64_t bits = draw(&seed); // each doubling half as often
-        size_t magnitude = 16u << __builtin_ctzll(bits | 1 << 16);
-        blocks[at] = take(draw_size(&seed, magnitude / 2, magnitude));
+        blocks[at] = make(i, &seed);
     }
     return sum;
+}
+
+static unsigned char *make_by_power(size_t i, uint64_t *seed)
+{
+    (void)i;
+    uint64_t bits = draw(seed); // each doubling half as often
+    size_t magnitude = 16u << __builtin_ctzll(bits | 1 << 16);
+    return take(draw_size(seed, magnitude / 2, magnitude));
+}
+
+uint64_t shape_power_law(size_t operations)
+{
+    return replace_by(operations, LIVE_MOST, 4, make_by_power);
 }
 
 enum order { FORWARD, REVERSE, RANDOM };
@@ -117,52 +130,45 @@ uint64_t shape_realloc(size_t operations)
     return sum;
 }
 
+static unsigned char *make_large(size_t i, uint64_t *seed)
+{
+    return take(draw_size(seed, 100 << 10, i % 20 ? 2 << 20 : 50 << 20));
+}
+
 uint64_t shape_large(size_t operations)
 {
-    enum { LIVE = 8 };
-    static unsigned char *blocks[LIVE];
-    uint64_t seed = 6, sum = 0;
-    for (size_t i = 0; i < operations; i++) {
-        size_t at = draw(&seed) % LIVE;
-        sum += give(blocks[at]);
-        blocks[at] = take(draw_size(&seed, 100 << 10, i % 20 ? 2 << 20 : 50 << 20));
-    }
-    return sum;
+    return replace_by(operations, 8, 6, make_large);
+}
+
+static unsigned char *make_zeroed(size_t i, uint64_t *seed)
+{
+    size_t size = draw_size(seed, 16, i % 16 ? 512 : 64 << 10);
+    unsigned char *block = calloc(1, size);
+    if (!block || block[0] || block[size / 2] || block[size - 1])
+        abort();
+    return fill(block, size);
 }
 
 uint64_t shape_calloc(size_t operations)
 {
-    enum { LIVE = 200 };
-    static unsigned char *blocks[LIVE];
-    uint64_t seed = 7, sum = 0;
-    for (size_t i = 0; i < operations; i++) {
-        size_t at = draw(&seed) % LIVE, size = draw_size(&seed, 16, i % 16 ? 512 : 64 << 10);
-        sum += give(blocks[at]);
-        unsigned char *block = calloc(1, size);
-        if (!block || block[0] || block[size / 2] || block[size - 1])
-            abort();
-        blocks[at] = fill(block, size);
+    return replace_by(operations, 200, 7, make_zeroed);
+}
+
+static unsigned char *make_aligned(size_t i, uint64_t *seed)
+{
+    (void)i;
+    size_t align = 32u << draw(seed) % 8, size = draw_size(seed, 16, 4096);
+    void *block;
+    if (posix_memalign(&block, align, size) || (uintptr_t)block % align) {
+        fprintf(stderr, "shapes: %zu bytes aligned to %zu failed, or are not\n", size, align);
+        abort();
     }
-    return sum;
+    return fill(block, size);
 }
 
 uint64_t shape_aligned(size_t operations)
 {
-    enum { LIVE = 500 };
-    static unsigned char *blocks[LIVE];
-    uint64_t seed = 8, sum = 0;
-    for (size_t i = 0; i < operations; i++) {
-        size_t at = draw(&seed) % LIVE, align = 32u << draw(&seed) % 8;
-        sum += give(blocks[at]);
-        size_t size = draw_size(&seed, 16, 4096);
-        void *block;
-        if (posix_memalign(&block, align, size) || (uintptr_t)block % align) {
-            fprintf(stderr, "shapes: %zu bytes aligned to %zu failed, or are not\n", size, align);
-            abort();
-        }
-        blocks[at] = fill(block, size);
-    }
-    return sum;
+    return replace_by(operations, LIVE_MOST, 8, make_aligned);
 }
 
 /* Grows, frees every other block, grows again with a size that does not fit the gaps. */
